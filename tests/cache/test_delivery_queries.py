@@ -194,6 +194,33 @@ def test_receipts_overlay_line_by_line_and_undo_from_last(desk: Desk) -> None:
     assert desk.listed(state="received") == [("D-2", "received"), ("D-1", "received")]
 
 
+def order_line(quantity: int, picked: int, **fields: Any) -> Row:
+    return service_rows.line(1, "P2", quantity, picked, **fields)
+
+
+@pytest.mark.parametrize(
+    ("order", "needed"),
+    [
+        (service_rows.order("96002", order_line(6, 2)), 4),
+        (service_rows.order("96002", order_line(6, 2), is_rejected=True), 0),
+        (service_rows.order("96002", order_line(6, 2, is_picked_from_warehouse=True)), 6),
+        (service_rows.order("96002", order_line(6, 2, is_picked_from_warehouse=True, moved_quantity=2)), 4),
+        (service_rows.order("96001", order_line(6, 2)), None),
+    ],
+)
+def test_a_delivery_says_what_the_orders_of_its_lines_need(desk: Desk, order: Row, needed: int | None) -> None:
+    service_rows.put_orders(desk.cache, order)
+    desk.cache.write_deliveries([delivery("D-7", line(1, "P2", 5, customer_order_number="96002"))], NOON - 60)
+
+    def needs() -> list[tuple[str, str, int]]:
+        ((row,), _) = desk.reads.query("delivery", {"order_number": "D-7"})
+        return [(each["order_number"], each["product_number"], int(each["needed"])) for each in row["order_needs"]]
+
+    assert needs() == ([] if needed is None else [("96002", "P2", needed)])
+    desk.receive("D-7", ReceiptEntry("P2", 1, Decimal(3)))
+    assert needs() == ([] if needed is None else [("96002", "P2", max(0, needed - 3))])
+
+
 def test_received_excess_fills_no_other_line(desk: Desk) -> None:
     desk.cache.write_deliveries([delivery("D-5", line(1, "P5", 6, 8), line(2, "P6", 4, 1), line(3, "P7", 0, 5))], NOON)
     for _ in range(2):  # as the cache sums it, then with a receipt laid over

@@ -71,6 +71,8 @@ class Store:
         self.deliveries["D-9"][0]["received"] = Decimal(2)
         self.booked: dict[tuple[str, str, str], Decimal] = {}
         """By delivery, product and place."""
+        self.order_needs: dict[str, list[Row]] = {}
+        """Needs of customer orders, by delivery."""
         self.places: tuple[str, ...] = (*PLACES, "DOCK")
 
     def announce_unsaid(self) -> None:
@@ -112,7 +114,8 @@ class Store:
         number = str(args["order_number"])
         if number not in self.deliveries:
             return []
-        return [{**self._head(number), "lines": [dict(line) for line in self.deliveries[number]]}]
+        lines = [dict(line) for line in self.deliveries[number]]
+        return [{**self._head(number), "lines": lines, "order_needs": self.order_needs.get(number, [])}]
 
     def deliveries_expecting(self, args: Mapping[str, Any]) -> list[Row]:
         found = []

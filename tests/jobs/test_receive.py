@@ -12,6 +12,7 @@ from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.receive.receive_state_and_differences import DeliveryLine, GoodsInHand, ReceiveState
 from aisle.jobs.receive.view import line_progress
+from aisle.jobs.store_time import day_in_store
 from aisle.jobs.supervisor.order_page import OrderPage, OrderState
 from aisle.jobs.supervisor.order_rows import BoardOrder
 from aisle.jobs.view import ASK, WRONG, Msg, Step, msg
@@ -27,6 +28,7 @@ from aisle.scan.grammar_and_meaning_types import (
     TypedText,
     UnknownCode,
 )
+from aisle.tui.message_text import MessageWriter
 from tests.jobs.receive_runner import CONTEXT, Hand, Store
 from tests.samples.supervisor import line_row
 
@@ -509,6 +511,8 @@ def test_goods_whose_undo_the_service_refused_are_not_in_hand(scans: int) -> Non
     sent = len(hand.sent)
     hand.say("A-2")
     assert len(hand.sent) == sent
+    hand.say("P1", "A-2")
+    assert hand.sent[-1].told == ("X",), "what is booked from now on does not depend on it"
 
 
 def test_goods_in_question_are_asked_about_without_those_whose_undo_was_refused() -> None:
@@ -556,6 +560,51 @@ def test_the_orders_that_goods_in_hand_will_fill_are_named(
     assert isinstance(page, Step)
     said = [dict(line.text.args) for line in page.lines if line.text.id == "receive.note_order"]
     assert {str(each["order"]): each["quantity"] for each in said} == notes
+
+
+@pytest.mark.parametrize(
+    ("needs", "in_hand", "said"),
+    [
+        ({}, 5, [("96002", "2"), ("", "3")]),
+        ({"96002": 2, "96005": 4}, 9, [("96002", "2 of 2"), ("96005", "4 of 4"), ("", "3")]),
+        ({"96002": 1, "96005": 0}, 9, [("96002", "1 of 1"), ("", "8")]),
+        ({"96002": 0}, 2, [("", "2")]),
+    ],
+)
+def test_the_page_says_for_whom_goods_in_hand_are_and_what_each_order_needs(
+    needs: dict[str, int], in_hand: int, said: list[tuple[str, str]]
+) -> None:
+    hand = Hand()
+    hand.store.deliveries["D-1"] = [
+        {**hand.store.deliveries["D-1"][0], "line_number": n, "quantity": Decimal(of), "customer_order_number": order}
+        for n, of, order in ((1, 2, "96002"), (2, 3, ""), (3, 4, "96005"))
+    ]
+    hand.store.order_needs["D-1"] = [
+        {"order_number": order, "product_number": "P1", "needed": Decimal(needed)} for order, needed in needs.items()
+    ]
+    hand.say("D-1", "P1", f"={in_hand}")
+    assert owners(hand) == said
+
+
+def test_what_an_order_needs_counts_goods_that_were_just_received() -> None:
+    hand = Hand()
+    hand.store.order_needs["D-1"] = [{"order_number": "4101", "product_number": "P4", "needed": Decimal(1)}]
+    hand.say("D-1", "P4", "A-1", "P4")
+    assert owners(hand) == [("", "1")]
+    hand.store.order_needs["D-1"][0]["needed"] = Decimal(0)
+    hand.feed(Resumed())
+    assert owners(hand) == [("", "1")]
+
+
+def owners(hand: Hand) -> list[tuple[str, str]]:
+    page, writer = ReceiveJob().view(hand.state), MessageWriter(today=day_in_store(CONTEXT.now))
+    assert isinstance(page, Step)
+    notes = [dict(line.text.args) | {"id": line.text.id} for line in page.lines if "quantity" in dict(line.text.args)]
+    amounts = [(note, note["quantity"]) for note in notes if str(note["id"]).startswith("receive.note_")]
+    return [
+        (str(note.get("order", "")), writer.write(each) if isinstance(each, Msg) else str(each))
+        for note, each in amounts
+    ]
 
 
 def test_the_books_are_read_again_after_a_look_and_after_a_night() -> None:

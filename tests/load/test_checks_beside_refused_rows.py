@@ -315,3 +315,13 @@ async def test_row_with_a_field_of_another_file_is_not_said_to_be_the_same(price
     assert "there before" not in report.lines()[0] or "left as they were" in report.lines()[0], report.lines()
     report = await loaded(world)
     assert "with the same values" not in report.lines()[0]
+
+
+async def test_a_number_that_was_the_code_of_a_unit_of_another_product(world: World) -> None:
+    header = "product_number,units"
+    await warnings(world, {"products.csv": [header, "1001,", 'P2,"[{""unit_barcode"":""1001"",""unit_quantity"":6}]"']})
+    found = await warnings(world, {"products.csv": [header, "1001,[]", "P2,(empty)"]})
+    what = "product_number is also a code of another product in the service, whose row takes it away"
+    assert [one for one in found if "of P2" in one and "on two" not in one] == [
+        f"products.csv:2: warning: {what}: 1001 of P2 (row 3)."
+    ]

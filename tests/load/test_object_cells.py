@@ -151,4 +151,19 @@ async def test_each_example_of_objects_is_loaded_as_it_is_printed(name: str, wor
 async def test_a_refusal_of_the_service_names_the_object_and_its_column(world: World) -> None:
     world.write("products.csv", "product_number,units", 'P,"[{""unit_quantity"":6},{""unit_quantity"":-1}]"')
     [bad] = (await loaded(world)).bad
-    assert "unit_quantity of object 2 in units: There is no less than none" in bad.reason
+    assert "unit_quantity of object 2 in units: Write 0 or more" in bad.reason
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [("\u201c", "\u201d"), ("\u201e", "\u201c"), ("\u00ab", "\u00bb"), ("\u2018", "\u2019")]
+)
+async def test_quotation_marks_of_print_are_named(first: str, last: str, world: World) -> None:
+    world.write("products.csv", "product_number,units", f"P,[{{{first}unit_quantity{last}:6}}]")
+    [bad] = (await loaded(world)).bad
+    assert "is no JSON (its quotes are those of print; write straight ones); write an array of objects" in bad.reason
+
+
+async def test_another_error_beside_an_apostrophe_of_print_is_named(world: World) -> None:
+    world.write("products.csv", "product_number,units", 'P,"[{""unit_name"": ""d\u2019or"" ""unit_quantity"": 6}]"')
+    [bad] = (await loaded(world)).bad
+    assert "is no JSON (Expecting ',' delimiter" in bad.reason

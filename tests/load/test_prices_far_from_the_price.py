@@ -80,6 +80,39 @@ async def test_a_first_discount_is_compared_with_the_price_and_the_next_one_with
         assert words in found
 
 
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("P,,1.50", ["special_price, which stays, is above the price: 2.2 and 1.50, of P"]),
+        ("P,,3", []),
+        ("P,1,1.50", []),
+        ("Q,,1.50", ["promotion_price, which stays, is above the price: 2.1 and 1.50, of Q"]),
+        ("Q,1,1.50", ["promotion_price, which stays, is above the price: 2.1 and 1.50, of Q"]),
+        ("R,1,7", ["special_price, which stays, is above the price: 7.5 and 7, of R"]),
+        ("R,,7", []),
+        ("S,,1.50", []),
+    ],
+)
+async def test_a_price_below_those_that_stay(row: str, words: list[str], world: World) -> None:
+    """A lower price that is for the whole chain, for the store, of a promotion, and of one that is not started."""
+    await begun(world)
+    header = "product_number,price,special_price,promotion_price,is_promotion"
+    rows = ("P,4.50,2.20,,", "Q,4.50,,2.10,true", "S,4.50,,2.10,false")
+    await warnings(world, "products.csv", header, *rows)
+    await warnings(world, "prices.csv", "product_number,store_number,special_price,price", "R,1,7.50,8")
+    found = await warnings(world, "prices.csv", "product_number,store_number,price", row)
+    assert [one.partition(": warning: ")[2].removesuffix(".") for one in found if "stays" in one] == words
+
+
+@pytest.mark.parametrize(("cell", "is_said"), [("2.20", True), ("(empty)", False), ("0", False), ("1.20", False)])
+async def test_a_price_below_one_that_its_row_takes_away(cell: str, is_said: bool, world: World) -> None:
+    await begun(world)
+    await warnings(world, "products.csv", "product_number,special_price", "P,2.20")
+    found = await warnings(world, "products.csv", "product_number,price,special_price", f"P,1.50,{cell}")
+    assert any("above the price" in one for one in found) == is_said
+    assert not any("stays" in one for one in found)
+
+
 @pytest.mark.parametrize("before", ["", "new,"], ids=["there", "new"])
 async def test_old_prices_of_products(before: str, world: World) -> None:
     await begun(world)

@@ -98,6 +98,16 @@ async def test_parts_of_a_set(parts: str, said: str, world: World) -> None:
 
 
 @pytest.mark.parametrize(
+    ("column", "is_said"),
+    [("purchase_unit_product_number", True), ("referral_product_id", True), ("smallest_product_number", False)],
+)
+async def test_a_product_that_refers_to_itself(column: str, is_said: bool, world: World) -> None:
+    world.write("products.csv", f"product_number,{column}", "P,P", "Q,P")
+    found = [line for line in (await loaded(world)).lines() if "itself" in line]
+    assert found == [f"products.csv:2: warning: {column} is the product itself: P."] * is_said
+
+
+@pytest.mark.parametrize(
     ("origin", "said"),
     [
         ("2", ""),

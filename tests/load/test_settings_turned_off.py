@@ -129,6 +129,32 @@ async def test_a_unit_that_changes_under_open_lines(world: World) -> None:
         assert await notes(world) == said
 
 
+@pytest.mark.parametrize(
+    ("units", "said"),
+    [
+        ({"19520001100106": 12}, "6 in 19520001100106 then, 12 now"),
+        ({"19520001100106": 6}, ""),
+        ({"19520001100106": 6, "19520001100113": 24}, ""),
+        ({"19520001100113": 24}, ""),
+    ],
+)
+async def test_a_unit_of_a_barcode_that_changes_under_open_deliveries(
+    units: dict[str, int], said: str, world: World
+) -> None:
+    def row(units: dict[str, int]) -> str:
+        objects = [f'{{""unit_barcode"":""{code}"",""unit_quantity"":{count}}}' for code, count in units.items()]
+        return f'Q,"[{",".join(objects)}]"'
+
+    await begun(world)
+    world.write("products.csv", "product_number,units", row({"19520001100106": 6}))
+    await notes(world)
+    for words in (said, ""):
+        world.write("products.csv", "product_number,units", row(units))
+        what = "products.csv:2: warning: units changes, while the product is in open deliveries: Q: "
+        found = [note for note in await notes(world) if "units changes" in note]
+        assert found == [f"{what}{words}; D1 in store 1."] * bool(words)
+
+
 async def test_a_refused_row_turns_nothing_off(world: World) -> None:
     await begun(world)
     world.write("products.csv", "product_number,is_active,price", "P,false,dear")

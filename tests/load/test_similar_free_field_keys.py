@@ -21,6 +21,30 @@ async def test_key_that_the_product_has_in_another_case_is_refused(key: str, oth
     assert [bad.reason for bad in report.bad] == (reasons if key in ("Bio", "BIO", "bi o") else [])
 
 
+@pytest.mark.parametrize("others", [0, 30], ids=["few", "many"])
+@pytest.mark.parametrize(
+    ("rows", "is_said"),
+    [
+        (["P,1,new,y"], True),
+        (["P,2,new,y"], False),
+        (["P,1,bio,y"], False),
+        (["P,1,new,y", "P,2,bio,y"], False),
+        (["Q,1,new,y"], False),
+    ],
+)
+async def test_a_place_in_the_order_that_another_field_keeps(
+    rows: list[str], is_said: bool, others: int, world: World
+) -> None:
+    stocked(world)
+    world.write("products.csv", "product_number", "P", "Q", *(f"X{at}" for at in range(others)))
+    world.write("free_fields.csv", HEADER, "P,1,bio,x")
+    await loaded(world)
+    report = await load(world, "free_fields.csv", HEADER, *rows, *(f"X{at},1,new,y" for at in range(others)))
+    what = "sort_order is that of another field, which the product keeps: 1 of bio and new, of P"
+    found = [line for line in report.lines() if "sort_order is" in line]
+    assert found == [f"free_fields.csv:2: warning: {what}."] * is_said
+
+
 async def test_keys_of_one_file_that_differ_by_case_are_refused(world: World) -> None:
     stocked(world)
     await loaded(world)

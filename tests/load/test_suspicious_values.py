@@ -67,6 +67,29 @@ SSCC = "095200010000000010"
             ["product_number,discount_price,promotion_week", "P,0.5,49.0"],
             "promotion_week has .0 behind it, which a program may have added: 49.0",
         ),
+        (
+            "discount_prices.csv",
+            ["product_number,discount_price,promotion_week", "P,0.5,1-jan"],
+            "promotion_week looks like a date that a spreadsheet has made of a code: 1-jan",
+        ),
+        (
+            "products.csv",
+            ["product_number,reset_store_stock", "P,true"],
+            "reset_store_stock is true, which changes no stock here; load the stock, or count it: P",
+        ),
+        (
+            "deliveries.csv",
+            [
+                "store_number,order_number,no_of_containers,line_number,product_number,quantity,container_barcode",
+                "1,D,1,1,P,1,0095200010000000034",
+            ],
+            "container_barcode has 19 digits, and a container number has 18: 0095200010000000034",
+        ),
+        (
+            "locations.csv",
+            ["store_number,location_code,tags", "1,A,koel|vers", "1,B,Koel", "1,C,koel"],
+            "3: warning: tags has one that an earlier row writes in another way, and they are two: koel then, Koel now",
+        ),
         ("products.csv", ["product_number", "2-jan"], "looks like a date that a spreadsheet has made of a code"),
         *(
             ("products.csv", ["product_number;price", f"{cell};1,5"], f"that a spreadsheet has made of a code: {cell}.")

@@ -173,6 +173,7 @@ def test_tail_of_a_fraction_is_rounded_off_and_said(cell: str, price: str, write
         ("\u22122½", "-2.5", "minus of print made -, the sign of a fraction made decimals"),
         ("\u22122.50", "-2.50", "minus of print made -"),
         ("\u2011 2".replace(" ", ""), "-2", "minus of print made -"),
+        ("2.50\ufe63", "-2.50", "minus of print made -, minus behind the number put before it"),
         ("2.50\u2212", "-2.50", "minus of print made -, minus behind the number put before it"),
         ("\u2212", "", "\u2212 read as an empty cell"),
         ("⅓", "", ""),

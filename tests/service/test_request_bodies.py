@@ -94,7 +94,7 @@ UNIT = {"unit_quantity": -6, "unit_barcode": "1"}
 )
 async def test_calculated_fields_refuse_negative_values(world: World, path: str, body: Any, field: str) -> None:
     answer = await world.post(path, body, 422)
-    assert answer["detail"] == "There is no less than none."
+    assert answer["detail"] == "Write 0 or more."
     assert answer["errors"][0]["field"].rpartition(".")[0] == field
 
 

@@ -214,3 +214,27 @@ async def test_a_phone_has_the_handheld_layout_and_its_keyboard_types(
             await page.resize(390, 400)
             await page.has("document.querySelectorAll('.xterm-rows > div').length < 20")
             await page.shows("Tom Moss · 4104")
+
+
+async def test_a_code_at_the_pace_of_a_scanner_is_one_message(program: str, demo_home: Path, tmp_path: Path) -> None:
+    with Web() as web:
+        async with opened(program, tmp_path / "browser") as browser:
+            page = await browser.page()
+            await page.do("Page.navigate", url=web.url)
+            await page.has("document.body.textContent.includes('sign in as fred with the PIN 2468')")
+            await orders(page, web)
+            await page.run(
+                """
+                import("/static/socket.js").then(({ Link }) => {
+                  const link = new Link("", "", { size: () => ({}), up: () => {} });
+                  window.sent = [];
+                  link.socket = { readyState: 1, send: (text) => window.sent.push(JSON.parse(text)) };
+                  link.begin({ number: 1, taken: 0, new: true });
+                  for (const key of "b-01\\r") link.input(key);
+                  setTimeout(() => link.input("b"), 60);
+                });
+                """
+            )
+            await page.has("window.sent?.filter(([kind]) => kind === 'input').length >= 2")
+            inputs = await page.run("window.sent.filter(([kind]) => kind === 'input')")
+            assert inputs == [["input", 1, "b-01\r"], ["input", 2, "b"]]

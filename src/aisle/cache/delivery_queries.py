@@ -17,11 +17,12 @@ import apsw
 from aisle.cache.claim_and_priority_queries import current_workers
 from aisle.cache.delivery_writer import NO_DATE
 from aisle.cache.list_window import QueryResult, SortKey, page, read_along, read_merged_window, window_bounds
+from aisle.cache.overlaid_order import overlaid_order
 from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
 from aisle.cache.product_code_writer import all_codes, decode_codes
 from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, topic_of, whole_topics
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.received_by_delivery_or_receipt import (
     STATUS_RECEIVED,
     ZERO,
@@ -32,8 +33,11 @@ from aisle.cache.received_by_delivery_or_receipt import (
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
+from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import PARTLY_RECEIVED, Args, delivery_in_work
+from aisle.jobs.pick.pick_line import is_from_warehouse
 from aisle.jobs.store_time import start_of_today
+from aisle.jobs.sums_of_goods_and_progress import sum_by_key
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
         DeliveriesRow,
         DeliveryLineRow,
         DeliveryRow,
+        OrderNeedRow,
         PartlyReceivedRow,
         ReceivedLine,
     )
@@ -216,7 +221,13 @@ def _touched_keys(
             yield tuple(columns[column] for column in listed.columns)
 
 
-@declare_query("delivery", "order_number", topic_of("delivery", "order_number"))
+def _topics_of_delivery(args: Args, rows: Sequence[Any]) -> list[str]:
+    orders = {line["customer_order_number"] for row in rows for line in row["lines"]} - {""}
+    delivery = format_topic("delivery", str(args.get("order_number") or ""))
+    return [delivery, *(format_topic("order", order) for order in orders)]
+
+
+@declare_query("delivery", "order_number", _topics_of_delivery)
 def load_delivery(context: QueryContext, args: Args) -> QueryResult[DeliveryRow]:
     """Return one delivery with its `lines`, unannounced ones at the end, and who has it open on this host.
 
@@ -229,7 +240,54 @@ def load_delivery(context: QueryContext, args: Args) -> QueryResult[DeliveryRow]
     head = heads[0]
     lines = load_lines(context, [head], pending_receipts(context))[number]
     workers = current_workers(cache, context.outbox, delivery_in_work(head.number))
-    return [{**_delivery_row(head, _sum_lines(lines, head)), "lines": lines, "at_work": workers}], 1
+    needs = _order_needs(context, head, lines)
+    row = _delivery_row(head, _sum_lines(lines, head))
+    return [{**row, "lines": lines, "order_needs": needs, "at_work": workers}], 1
+
+
+def _order_needs(context: QueryContext, head: DeliveryHeader, lines: Sequence[DeliveryLineRow]) -> list[OrderNeedRow]:
+    """Return what the orders of these lines still need, less what pending receipts bring them."""
+    received = _received_for_orders(lines)
+    if not received:
+        return []
+    read = _received_for_orders(load_lines(context, [head], {})[head.number])
+    needs: list[OrderNeedRow] = []
+    for (order, product), quantity in received.items():
+        needed = _need_of_order(context, order, product)
+        if needed is not None:
+            needed = max(ZERO, needed - quantity + read.get((order, product), ZERO))
+            needs.append({"order_number": order, "product_number": product, "needed": needed})
+    return needs
+
+
+def _received_for_orders(lines: Iterable[DeliveryLineRow]) -> dict[tuple[str, str], Decimal]:
+    """Return the received quantities by order and product; of lines for an order."""
+    return sum_by_key(
+        ((line["customer_order_number"], line["product_number"]), line["received"])
+        for line in lines
+        if line["customer_order_number"]
+    )
+
+
+def _need_of_order(context: QueryContext, number: str, product: str) -> Decimal | None:
+    """Return what an order still needs of a product, nothing if it is closed; None if its lines are unknown.
+
+    Goods that a receipt brings for a line picked in the warehouse are those picked there.
+    """
+    order = overlaid_order(context, number)
+    if order is None or not order.lines:
+        return None
+    if not order.row.get("is_active", True) or order.row.get("is_rejected"):
+        return ZERO
+    lines = [line for line in order.lines if str(line.get("product_number")) == product]
+    taken = ("moved_quantity" if is_from_warehouse(cast("Any", line)) else "picked_quantity" for line in lines)
+    return sum(
+        (
+            max(ZERO, to_decimal(line.get("quantity")) - to_decimal(line.get(name)))
+            for line, name in zip(lines, taken, strict=True)
+        ),
+        ZERO,
+    )
 
 
 def missing_quantity(lines: Iterable[ReceivedLine]) -> Decimal | None:

@@ -17,6 +17,7 @@ from aisle.cache.query_context import QueryContext
 from aisle.cache.stock_overlay import apply_to_held
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
+from aisle.jobs.pick.pick_line import is_from_warehouse
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation
 
@@ -98,7 +99,7 @@ def add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) ->
     They are empty if unknown, and for lines picked from the warehouse, whose stock is not here.
     """
     lines = [line for order in orders for line in order["lines"]]
-    from_store = [line for line in lines if not _is_from_warehouse(line)]
+    from_store = [line for line in lines if not is_from_warehouse(line)]
     numbers = sorted({str(line["product_number"]) for line in from_store})
     found = {number: _locations_with_stock(entry) for number, entry in context.overlaid_stock(numbers)}
     held = held_by_location(
@@ -133,12 +134,6 @@ def _with_line_locations(line: OrderLineRow, locations: list[LocationStockRow] |
     quantities |= {each["location_code"]: each["quantity"] for each in locations}
     quantities = quantities or {"": Decimal(0)}
     return {code: quantity for code, quantity in quantities.items() if quantity is not None}
-
-
-def _is_from_warehouse(line: OrderLineRow) -> bool:
-    extension = line.get("aisle")
-    sources = (line, extension if isinstance(extension, dict) else {})
-    return any(each.get("is_picked_from_warehouse") in (True, "true") for each in sources)
 
 
 def _locations_with_stock(entry: Row) -> list[LocationStockRow] | None:

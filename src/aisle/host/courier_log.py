@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
 MAX_LOG_BYTES = 1 << 20
 """Bytes after which the log is renamed to `.log.1`, replacing the one before."""
@@ -20,11 +22,26 @@ def format_line(at: float, text: str) -> str:
 
 def append_line(path: Path, line: str) -> None:
     """Append to the log. A term may last for months: a long log is renamed, a deleted one is created again."""
-    if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
-        path.replace(path.with_suffix(".log.1"))
+    with _open(path) as stream:
+        if os.fstat(stream.fileno()).st_size > MAX_LOG_BYTES and _is_mine_to_rename(stream, path):
+            path.replace(path.with_suffix(".log.1"))
+            with _open(path) as fresh:
+                fresh.write(line)
+        else:
+            stream.write(line)
+
+
+def _open(path: Path) -> TextIO:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(line)
+    return os.fdopen(handle, "w", encoding="utf-8")
+
+
+def _is_mine_to_rename(stream: TextIO, path: Path) -> bool:
+    """Return True if no other process renames the log now, or has renamed it since it was opened."""
+    with suppress(OSError):
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
+    return False
 
 
 def append_fault(path: Path, error: Exception) -> None:

@@ -68,6 +68,8 @@ class Write(NamedTuple):
     needs_supervisor: bool = False
     """True if only a supervisor may do it. It is sent with the token of the person signed in, if the service knows
     their PIN."""
+    told: tuple[str, ...] = ()
+    """Refused operations of the job that the person knows of."""
 
 
 class Refresh(NamedTuple):

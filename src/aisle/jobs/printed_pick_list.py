@@ -36,16 +36,22 @@ def printed_pick_list(rows: Sequence[PickListRow], batch: Sequence[str] = ()) ->
     barcodes = {product: code for row in rows for product, code in row["barcodes"].items()}
     ranks = {number: at for at, number in enumerate(totes)}
     lines = [line for order in orders for line in parse_lines(order["lines"], order["order_number"])]
-    done = sum(not line.is_open for line in lines)
+    done = sum(not line.is_incomplete for line in lines)
     is_batch = len(totes) > 1
     heads = (raw(""), *((msg("pick_list.tote"),) if is_batch else ()), *_HEADS)
     table = tuple(
-        (BOX if line.is_open else TICKED_BOX, *((raw(totes[line.order]),) if is_batch else ()), *_cells(line, barcodes))
+        (
+            BOX if line.is_incomplete else TICKED_BOX,
+            *((raw(totes[line.order]),) if is_batch else ()),
+            *_cells(line, barcodes),
+        )
         for line in sort_stops(lines, ranks)
     )
     notes = tuple(_order_note(order, totes[order["order_number"]] if is_batch else "") for order in orders)
     name = "-".join(totes) if len(totes) == 1 else "batch"
-    goods = sum_goods((line.remaining, line.unit if line.allows_decimals else None) for line in lines if line.is_open)
+    goods = sum_goods(
+        (line.remaining, line.unit if line.allows_decimals else None) for line in lines if line.is_incomplete
+    )
     notes += (msg("pick_list.total", goods=named_goods(goods)),) if not goods.is_nothing else ()
     notes += (msg("pick_list.ticked", count=done),) if done else ()
     notes = (msg("pick_list.title"), *notes)
@@ -63,8 +69,8 @@ _HEADS: Final = (
 def _cells(line: PickLine, barcodes: dict[str, str]) -> tuple[Msg, ...]:
     unit = f" {line.unit}" if line.allows_decimals and line.unit else ""
     return (
-        raw(line.location),
-        raw(f"{format_number(Decimal(line.remaining if line.is_open else line.ordered))}{unit}"),
+        msg("stores.warehouse") if line.is_awaited else raw(line.location),
+        raw(f"{format_number(Decimal(line.remaining if line.is_incomplete else line.ordered))}{unit}"),
         raw(barcodes.get(line.product, line.product)),
         raw(line.label),
     )

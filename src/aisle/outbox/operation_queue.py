@@ -30,13 +30,13 @@ from aisle.outbox.operation_record import (
     operation_from_row,
     write_of_operation,
 )
-from aisle.outbox.operation_states import CLOSE, MERGE
+from aisle.outbox.operation_states import CLOSE, MERGE, REFUSED
 from aisle.outbox.operation_table import MOVE_DEPENDENCY, UNFINISHED_STATES, is_last_in_lanes
 from aisle.outbox.operations_in_doubt import OperationsInDoubt
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.record_outcomes import OperationOutcomes
 from aisle.outbox.replay_after_restore import RestoreReplay
-from aisle.stored_messages import store_text
+from aisle.stored_messages import StoredMessage, store_text
 
 _MERGE_CANDIDATE = f"""
 SELECT o.* FROM operation o
@@ -101,7 +101,7 @@ class OperationQueue(OperationsToSend, OperationOutcomes, OperationsInDoubt, Res
         Intents with a merge key are merged with each other, and with a queued operation that was never sent. They are
         not merged if another operation lies between them in their lanes. A new row carries both, and the old one is
         closed. What reverses a refused operation of the same job is withdrawn. So is a log entry that was never sent,
-        together with its undo (`store_withdrawn_reversals`).
+        together with its undo. What books undone goods again depends on the undo (`store_withdrawn_reversals`).
         """
         if not self._db.in_transaction:
             raise RuntimeError("enqueue belongs into the transaction of the event that it follows from")
@@ -120,8 +120,11 @@ class OperationQueue(OperationsToSend, OperationOutcomes, OperationsInDoubt, Res
         """Add an operation without what reverses refused ones; add it as closed if nothing is left of it."""
         write = self._without_refused(intent.write, intent.job_id)
         if write is not None:
-            op_id = self._add(intent._replace(write=write), author)
+            undo = intent.depends_on or self._find_undo_before(write, intent.job_id)
+            op_id = self._add(intent._replace(write=write, depends_on=undo), author)
             self._withdraw_unsent_entries(op_id)
+            if undo and (op := self.get(undo)).state == REFUSED:
+                self._refuse_dependent(undo, StoredMessage(op.last_error))
             return op_id
         op_id = self._add(intent._replace(write=intent.write._replace(merge_key="")), author)
         self._withdraw(op_id)

@@ -152,7 +152,7 @@ class Intent(NamedTuple):
     event_seq: int = 0
     occurred_at: str = ""
     depends_on: str = ""
-    """op_id of an operation that has to be done first, if lanes do not express it."""
+    """op_id of an operation that has to be done first; if it is refused, so is this one."""
 
 
 def sha256_hex(content: bytes) -> str:

@@ -90,6 +90,7 @@ class OperationOutcomes(WithdrawnReversals):
                 reason = store_message("stored_reason.undone_before_refusal", why=read_message(reason))
             self._apply_event(op_id, REFUSE, why=reason, evidence=encode_evidence(evidence), answer="")
             self._keep_what_is_left(op, changes, left)
+            self._refuse_dependent(op_id, reason)
 
     def retry_later(self, op_id: str, reason: StoredMessage, not_before: float, *, was_not_sent: bool = False) -> None:
         """Return it to queued, to be sent again with the same bytes, not before that time.

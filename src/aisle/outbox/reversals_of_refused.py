@@ -138,6 +138,40 @@ def as_left(op: Operation) -> Operation:
     return op._replace(body=op.evidence[UNREVERSED]) if op.evidence.get(UNREVERSED) else op
 
 
+def undone_goods(op: Operation | Write) -> Changes:
+    """Return the goods that an undo makes available to be booked again; negative for goods that are booked.
+
+    Updates of orders have none: a pick that cannot be lowered is excess, which its picker is told.
+    """
+    goods: Changes = {}
+    for key, quantity in _undone_parts(op):
+        goods[key] = goods.get(key, Decimal(0)) + quantity
+    return goods
+
+
+def _undone_parts(op: Operation | Write) -> Iterator[tuple[Hashable, Decimal]]:
+    """Yield goods by product, and by delivery or by the place from which they are moved, with their quantities."""
+    if op.operation == CREATE_MOVEMENT:
+        for item in op.body:
+            is_undone = _is_undone(item)
+            end = item.get("to_location") if is_undone else item.get("from_location")
+            quantity = to_decimal(item["quantity"])
+            yield (item["product_number"], _end_of(end)), quantity if is_undone else -quantity
+    elif op.operation == CREATE_LOGS and op.query.get(_RECEIPT):
+        for row in op.body["storeproductlog"]:
+            yield (row["product_number"], row.get("reference")), -to_decimal(row.get("quantity"))
+    elif op.operation == CREATE_LOGS:
+        for row in op.body["storeproductlog"]:
+            quantity = abs(to_decimal(row.get("quantity")))
+            yield row["product_number"], quantity if is_undo(row) else -quantity
+
+
+def _is_undone(item: MovementEntry) -> bool:
+    """Return whether a moved item undoes an earlier one, or takes goods of an order into hand again."""
+    target = item.get("to_location") or {}
+    return "undone_datetime" in item or (not target.get("location_code") and "customer_order_number" in target)
+
+
 class _Change(NamedTuple):
     quantity: Decimal
     source: Source
@@ -210,9 +244,9 @@ def _way_of(item: MovementEntry) -> tuple[Hashable, int]:
     return (item["product_number"], min(ends), max(ends)), 1 if ends[0] <= ends[1] else -1
 
 
-def _end_of(end: MovementEnd) -> tuple[str, ...]:
+def _end_of(end: MovementEnd | None) -> tuple[str, ...]:
     names = ("location_code", "customer_order_number", "customer_order_line_number")
-    return tuple(str(end.get(name) or "") for name in names)
+    return tuple(str((end or {}).get(name) or "") for name in names)
 
 
 def _body_of(op: Operation | Write, parts: list[tuple[Json, Decimal | None]]) -> Json:

@@ -15,7 +15,7 @@ from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import is_excess, is_kept_in_location, reduce_excess
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.outbox.operation_states import CLOSE, REFUSE
-from aisle.outbox.operation_table import OperationRows, encode_evidence
+from aisle.outbox.operation_table import UNFINISHED_STATES, OperationRows, encode_evidence
 from aisle.outbox.reversals_of_refused import (
     UNREVERSED,
     as_left,
@@ -24,9 +24,10 @@ from aisle.outbox.reversals_of_refused import (
     find_undone_entry,
     line_key,
     sources_of,
+    undone_goods,
     without_reversals,
 )
-from aisle.stored_messages import store_message
+from aisle.stored_messages import StoredMessage, read_message, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess, LogEntry
@@ -41,6 +42,15 @@ _REFUSED_OF_JOB = """
 SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND job_id = ? ORDER BY n DESC
 """
 """Refused operations of a job, the youngest first."""
+
+
+_UNCONFIRMED_OF_JOB = f"""
+SELECT DISTINCT o.* FROM json_each(?) e JOIN operation_lane l ON l.lane = e.value JOIN operation o ON o.n = l.n
+WHERE o.job_id = ? AND o.state IN ({UNFINISHED_STATES}, 'rejected') ORDER BY o.n DESC
+"""  # noqa: S608 - states of our own
+"""Operations of a job in these lanes, the youngest first."""
+
+_DEPENDENT = "SELECT * FROM operation WHERE depends_on = ? AND depends_on <> '' AND state = 'queued' ORDER BY n"
 
 
 _UNSENT_LOGS = """
@@ -93,7 +103,8 @@ class WithdrawnReversals(OperationRows):
         """
         for refused in map(as_left, self._select(_REFUSED_OF_JOB, job_id) if job_id else ()):
             changes = changes_of(refused)
-            if changes.keys().isdisjoint(changes_of(write)) or is_kept_in_location(refused):
+            is_known = refused.op_id in write.told or is_kept_in_location(refused)
+            if is_known or changes.keys().isdisjoint(changes_of(write)):
                 continue
             left, body = self._withdraw_reversals(refused, changes, write)
             self._keep_what_is_left(refused, changes, left)
@@ -101,6 +112,31 @@ class WithdrawnReversals(OperationRows):
                 return None
             write = write._replace(body=body)
         return write
+
+    def _find_undo_before(self, write: Write, job_id: str) -> str:
+        """Return the op_id of the unconfirmed undo whose goods a new write of its job books again; empty for none.
+
+        A refused undo that the person knows of does not count. The undo of such a booking depends on it in turn.
+        """
+        goods = undone_goods(write) if job_id else {}
+        lanes = to_text([lane for lane in write.lanes if lane.startswith("product/")])
+        earlier = self._select(_UNCONFIRMED_OF_JOB, lanes, job_id) if goods else []
+        for op in earlier:
+            left = undone_goods(op)
+            for each in earlier:
+                if each.depends_on == op.op_id:
+                    left = {key: left[key] + undone_goods(each).get(key, 0) for key in left}
+            booked_again = (key for key, quantity in goods.items() if quantity * left.get(key, 0) < 0)
+            if op.op_id not in write.told and any(op.depends_on or left[key] > 0 for key in booked_again):
+                return op.op_id
+        return ""
+
+    def _refuse_dependent(self, op_id: str, reason: StoredMessage) -> None:
+        """Refuse the operations that depend on a refused one, and so on; none of them was sent."""
+        why = store_message("stored_reason.follows_refused_undo", why=read_message(reason))
+        for each in self._select(_DEPENDENT, op_id):
+            self._apply_event(each.op_id, REFUSE, why=why)
+            self._refuse_dependent(each.op_id, reason)
 
     def _withdraw_unsent_entries(self, op_id: str) -> None:
         """Take log entries that were never sent out of their operations, and their undos out of this new one."""

@@ -272,20 +272,30 @@ def _stores(table: CsvTable) -> list[str]:
 async def similar_field_keys(table: CsvTable, client: Client) -> dict[int, str]:
     """Return reasons of rows of free fields, by line, whose key the product has in another writing only.
 
+    Add warnings for places in the order that another field of the product keeps.
     Raise ClientError if the products cannot be read.
     """
-    named = ("product_number", "key")
-    rows = list(table.select_cells(named)) if table.layout is FREE_FIELDS else []
-    products = {product for _, (product, key) in rows if product and key}
+    rows = list(table.select_cells(_FIELD_NAMES)) if table.layout is FREE_FIELDS else []
+    products = {product for _, (product, key, _) in rows if product and key}
+    named = {(product, key) for _, (product, key, _) in rows}
     held: dict[tuple[str, str], list[str]] = {}
+    kept: dict[tuple[str, str], str] = {}
     async for row in product_rows(client, products):
         product = str(row.get("product_number"))
         for field in (row.get("free_fields") or ()) if product in products else ():
             key = str(field.get("key") or "")
             held.setdefault((product, fold_key(key)), []).append(key)
+            if (product, key) not in named:
+                kept[product, str(field.get("sort_order"))] = key
     found: dict[int, str] = {}
-    for line, (product, key) in rows:
+    for line, (product, key, place) in rows:
         others = held.get((product, fold_key(key)), ())
         if key and others and key not in others:
             found[line] = f"key {difference_reason(key, others[0], f' on product {product}')}"
+        elif other := kept.get((product, place)):
+            what = "sort_order is that of another field, which the product keeps"
+            table.notes.add_warning(what, f"{place} of {other} and {key}, of {product}", line)
     return found
+
+
+_FIELD_NAMES = ("product_number", "key", "sort_order")

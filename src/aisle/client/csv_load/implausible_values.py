@@ -215,6 +215,8 @@ class ImplausibleValues:
         key = container_key(code)
         if len(code) > _SSCC_DIGITS and key.isdecimal() and (right := wrong_check_digit(key.zfill(_SSCC_DIGITS))):
             yield f"{CONTAINER_COLUMN} has a wrong check digit", f"{code} should end in {right}"
+        elif len(code) > _SSCC_DIGITS and code.isdecimal():
+            yield f"{CONTAINER_COLUMN} has {len(code)} digits, and a container number has {_SSCC_DIGITS}", code
 
     def _warn_of_shared_container(self, row: TableRow) -> None:
         """Add a warning for a container of two deliveries, once for each of them."""
@@ -242,6 +244,8 @@ def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
             yield f"{name} has what {allowed} has too", f"{', '.join(sorted(both))} of {number}"
     if values.get("is_set") is False and values.get("set_product"):
         yield "is_set is false, and set_product has parts", number
+    if values.get("reset_store_stock") is True:
+        yield "reset_store_stock is true, which changes no stock here; load the stock, or count it", number
     pools = [value for name, value in values.items() if name.startswith("store_stock_pool_") and isinstance(value, str)]
     for at, name in enumerate(pools):
         if name.strip() and name.casefold() in map(str.casefold, pools[:at]):

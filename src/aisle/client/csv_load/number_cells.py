@@ -235,7 +235,7 @@ def number_changes(cell: str, value: str) -> list[str]:
     if fraction_value(bare):
         return [*said, "the sign of a fraction made decimals"]
     said += ["zeros before the number taken off"] if re.match(r"[+-]?0\d", bare, re.ASCII) else []
-    said += ["minus behind the number put before it"] if is_minus_behind(cell) else []
+    said += ["minus behind the number put before it"] if _MINUS_BEHIND.fullmatch(bare) else []
     said += ["0 put before the decimal mark"] if _NO_ZERO.fullmatch(bare) else []
     return said + (["separators of thousands taken out"] if signs > 0 else [])
 
@@ -325,11 +325,6 @@ _DIGITS_WITH_TAIL = range(16, 19)
 _TO_DIGITS_KEPT = Context(prec=15)
 """Digits that such a fraction always keeps."""
 _ZEROS_BEFORE_TAIL = 8
-
-
-def is_minus_behind(cell: str) -> bool:
-    """Return True if a number has a trailing minus."""
-    return "-" in cell and _MINUS_BEHIND.fullmatch(_without_currency(cell)) is not None
 
 
 def decimal_mark(bare: str) -> str:

@@ -63,10 +63,15 @@ def parse_objects(cell: str) -> list[Row]:
     try:
         found = json.loads(parse_text(cell), object_pairs_hook=_object_of_pairs, **number)
     except (json.JSONDecodeError, RecursionError) as problem:
-        raise ValueError(f"is no JSON ({problem}); write an array of objects") from None
+        why = "its quotes are those of print; write straight ones" if _QUOTE_OF_PRINT.search(cell) else str(problem)
+        raise ValueError(f"is no JSON ({why}); write an array of objects") from None
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise ValueError("is no array of objects in JSON")
     return found
+
+
+_QUOTE_OF_PRINT = re.compile("[{:,]\\s*[\u2018-\u201f\u00ab\u00bb\uff02]")
+"""Quotation mark of print at the beginning of a name or value."""
 
 
 def _object_of_pairs(pairs: list[tuple[str, Any]]) -> Row:

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
+from aisle.client.csv_load.clean_cells import CLEAR_WORDS
 from aisle.client.csv_load.clean_cells_by_column_kind import MONEY
 from aisle.client.csv_load.columns import REMOVABLE_PRICES
 from aisle.client.csv_load.file_layouts_and_columns import (
@@ -34,6 +35,8 @@ PRICE_JUMP = 20
 _SHOWN_AS = dict.fromkeys(("discount_price", "promotion_price"), ("discount_price", "promotion_price"))
 """Fields of the service's lists that show a price before, if not the one of its name."""
 _LOWER_PRICES = ("discount_price", "promotion_price", "special_price")
+_OF_STORE = ("price", "discount_price", "special_price", "is_promotion")
+"""Fields of a product in a store that say what its price is there."""
 _BESIDE_PRICE = (*_LOWER_PRICES, "old_price")
 """Prices that are compared with the price of the product, if there was none before."""
 _LINE_PRICES = {ORDERS.file: "price", DELIVERIES.file: "purchase_price"}
@@ -73,14 +76,14 @@ class PriceComparison:
     def see(self, key: RecordKey, row: Row) -> None:
         """Compare the prices of a product with those of a file of products."""
         if self._is_of_products:
-            self.compare("", key[-1], row)
+            self.compare("", key[-1], row, row)
             self._promoted |= {hash(key[-1])} if row.get("is_promotion") else set()
             self.removable |= {(key[-1], column) for column in self._removable if row.get(column)}
 
-    def compare(self, store: str, product: str, row: Row) -> None:
-        """Compare the prices of a product in a store; of the chain without a store."""
+    def compare(self, store: str, product: str, row: Row, kept: Row) -> None:
+        """Compare the prices of a product in a store, or in the chain. `kept` are those that stay beside a new one."""
         if self._new is None:
-            self._new = {hash(key): list(map(price_of, cells)) for _, key, cells in self._cells()}
+            self._new = {hash(key): list(map(_price_or_none_left, cells)) for _, key, cells in self._cells()}
         prices = dict(zip(self.names, self._new.get(hash((store, product)), ()), strict=False))
         # A price in the row itself is compared with its others by `implausible_values`.
         price = price_of(row.get("price")) if prices.get("price") is None else None
@@ -96,6 +99,10 @@ class PriceComparison:
                 odd.append((f"{name} is more than {PRICE_JUMP} {FROM_PRICE}", f"{new:f} and {price:f}, of {product}"))
             if price is not None and name in _LOWER_PRICES and new > price:
                 odd.append((f"{name} is above the price", f"{new} and {price}"))
+            for lower in _LOWER_PRICES if name == "price" else ():
+                left = price_of(kept.get(lower)) if prices.get(lower) is None and _is_in_force(lower, kept) else None
+                if left and left > new:
+                    odd.append((f"{lower}, which stays, is above the price", f"{left:f} and {new:f}, of {product}"))
             if odd:
                 self._odd[store, product, name] = odd
 
@@ -122,6 +129,16 @@ class PriceComparison:
                 self._table.notes.add_warning(what, f"{price} of {product}", line)
 
 
+def _price_or_none_left(cell: str) -> Decimal | None:
+    """Return the price in a cell, and 0 for a word that takes it away."""
+    return Decimal(0) if cell.casefold() in CLEAR_WORDS else price_of(cell)
+
+
+def _is_in_force(name: str, row: Row) -> bool:
+    """Return False for the price of a promotion that has not been started."""
+    return name == "special_price" or bool(row.get("is_promotion"))
+
+
 async def compare_prices(table: CsvTable, client: Client) -> None:
     """Compare the prices of a file with those in force, of a row's store or the chain. Add warnings."""
     named: dict[str, set[str]] = {}
@@ -133,12 +150,15 @@ async def compare_prices(table: CsvTable, client: Client) -> None:
     with as_file_warning(table, "its prices could not be compared with those before"):
         async for row in product_rows(client, set().union(*named.values())):
             chain[str(row.get("product_number"))] = {
-                name: value for name, value in row.items() if name.endswith("price")
+                name: value for name, value in row.items() if name.endswith("price") or name == "is_promotion"
             }
         for store, products in named.items():
             own = await _store_prices(client, store, products) if store else {}
             for product in products & chain.keys():
-                prices.compare(store, product, chain[product] | own.get(product, {}))
+                row = chain[product] | own.get(product, {})
+                # Beside a price of the store the chain's special price does not stand.
+                kept = {**row, "special_price": own.get(product, {}).get("special_price")} if store else row
+                prices.compare(store, product, row, kept)
     prices.warn()
 
 
@@ -227,7 +247,9 @@ async def _own_prices(
 async def _store_prices(client: Client, store: str, products: Collection[str]) -> dict[str, Row]:
     """Return the prices in force in a store, of some products at least."""
     return {
-        str(row.get("product_number")): {name: row[name] for name in ("price", "discount_price") if row.get(name)}
+        str(row.get("product_number")): {
+            name: value for name, value in (row | (row.get("aisle") or {})).items() if name in _OF_STORE and value
+        }
         for query in queries_for("product_number", products)
         async for row in store_rows(client, "list-store-products-stock", store, query, in_path=False)
     }

@@ -55,7 +55,8 @@ _FLAGS = {STOCK.file: ("is_active",), ORDERS.file: ("is_active",), DELIVERIES.fi
 """Flags that a product needs for the goods of a file; a row of stock for one that keeps none is not loaded."""
 
 
-_NUMBERS = ("purchase_unit_product_number", "referral_product_id", "smallest_product_number")
+_MAY_BE_ITSELF = "smallest_product_number"
+_NUMBERS = ("purchase_unit_product_number", "referral_product_id", _MAY_BE_ITSELF)
 
 
 _PARTS = "set_product"
@@ -69,8 +70,9 @@ async def warn_of_unknown_products(table: CsvTable, client: Client) -> None:
     rows = dict(table.select_cells((NUMBER_COLUMN,)))
     own, named = {number for (number,) in rows.values()}, []
     for line, column, number in _references(table):
-        if column == _PARTS and (number,) == rows[line]:
-            table.notes.add_warning("set_product has the set itself as a part", number, line)
+        if (number,) == rows[line] and column != _MAY_BE_ITSELF:
+            what = "has the set itself as a part" if column == _PARTS else "is the product itself"
+            table.notes.add_warning(f"{column} {what}", number, line)
         elif number not in own:
             named.append((line, column, number))
     missing = {number for *_, number in named}

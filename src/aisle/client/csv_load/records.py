@@ -285,10 +285,16 @@ def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: Servic
                 others = {line, owner.replaced_in} - {0}
                 table.notes.add_warning(f"{name} is on two products", value, row.line, refused=others)
                 if owner.replaced_in and not its and not owner.is_kept:
-                    value = f"{code} of {owner.product} (row {owner.replaced_in}) becomes that of {product}"
-                    table.notes.add_warning(_MOVED.format(name), value, row.line, loaded=owner.replaced_in)
+                    value = f"{code} of {owner.product} (row {owner.replaced_in})"
+                    what, value = (
+                        (_TAKEN_AWAY, value)
+                        if name == NUMBER_COLUMN
+                        else (_MOVED.format(name), f"{value} becomes that of {product}")
+                    )
+                    table.notes.add_warning(what, value, row.line, loaded=owner.replaced_in)
 
 
+_TAKEN_AWAY = f"{NUMBER_COLUMN} is also a code of another product in the service, whose row takes it away"
 _MOVED = f"{{}} is another product's in the service, {BECOMES} this one's, so that a scan of it means this one"
 
 

@@ -21,8 +21,10 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     STORES,
     price_of,
 )
+from aisle.client.csv_load.parse_cleaned_cells import parse_objects
 from aisle.client.csv_load.report import first_of
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, fetch_store, store_numbers, store_rows
+from aisle.client.csv_load.shared_codes import UNITS
 from aisle.client.errors import ClientError
 from aisle.client.paging import Row
 from aisle.contract.request_encoding import QueryValue
@@ -90,10 +92,11 @@ _WARNINGS = (
     _TurnedOff(PRODUCTS.file, "base_unit_name", _ORDERED, "the product is in open orders, which are not converted"),
     _TurnedOff(PRODUCTS.file, "base_unit_name", _COMING, "the product is in open deliveries, which are not converted"),
     _TurnedOff(PRODUCTS.file, "purchase_unit_quantity", _COMING, "the product is in open deliveries"),
+    _TurnedOff(PRODUCTS.file, UNITS, _COMING, "the product is in open deliveries"),
     _TurnedOff(STORE_PRODUCTS.file, "is_stock", _IN_STOCK, "the store has stock of the product"),
     _TurnedOff(STORE_PRODUCTS.file, "is_stock", _COMING, "the product is in open deliveries of the store"),
 )
-_UNITS = ("base_unit_name", "purchase_unit_quantity")
+_UNITS = ("base_unit_name", "purchase_unit_quantity", UNITS)
 """Columns of which each change is warned of."""
 BROUGHT = {STOCK.file: "the stock", ORDERS.file: "the new order", DELIVERIES.file: "the new delivery"}
 """Files with rows for stores, with words for what a row brings."""
@@ -156,6 +159,10 @@ class SettingsTurnedOff:
         if column not in _UNITS:
             return row.get(column) is not False
         unit, cell = row.get(column), self._units[key, column]
+        if column == UNITS:
+            changes = _changed_units(unit, cell)
+            self._units[key, column] = f"{', '.join(changes)}; "
+            return bool(changes)
         is_same = price_of(unit) == price_of(cell) if price_of(unit) is not None else _unit(unit) == _unit(cell)
         price = f", at a price of {price_of(row['price']):f}" if row.get("price") and column == _UNITS[0] else ""
         self._units[key, column] = f"{unit or 'none'} then, {cell} now{price}; "
@@ -244,6 +251,26 @@ class SettingsTurnedOff:
         product = f" of {use.product}" if is_goods and "product_number" not in columns else ""
         store = f" in store {use.store}" if "store_number" not in columns else ""
         return f"{use.what}{product}{store}"
+
+
+def _changed_units(before: object, cell: str) -> list[str]:
+    """Return the units, by their barcodes, that get another quantity, as texts with both."""
+    quantities = {
+        str(unit.get("unit_barcode")): price_of(unit.get("unit_quantity"))
+        for unit in (before if isinstance(before, list) else ())
+        if unit.get("unit_barcode")
+    }
+    found: list[str] = []
+    try:
+        units = parse_objects(cell)
+    except ValueError:
+        return found  # the row is refused
+    for unit in units:
+        code, quantity = str(unit.get("unit_barcode")), price_of(unit.get("unit_quantity"))
+        its = quantities.get(code)
+        if its is not None and quantity is not None and its != quantity:
+            found.append(f"{its:f} in {code} then, {quantity:f} now")
+    return found
 
 
 def _unit(text: object) -> str:

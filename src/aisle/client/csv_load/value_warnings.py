@@ -52,7 +52,8 @@ _NAMED_BY = {
 }
 """Columns of codes, with the column of their name."""
 _SIZES = frozenset({"size", "volume"})
-_WHOLE_TEXTS = CODE_TEXTS | {"promotion_week"}
+_WEEK = "promotion_week"
+_WHOLE_TEXTS = CODE_TEXTS | {_WEEK}
 """Texts that may be whole numbers."""
 _WITH_DECIMAL = re.compile(r"\d+[.,]0", re.ASCII)
 _WRONG_ENCODING = re.compile(
@@ -119,7 +120,11 @@ GROUPED = "has signs as of thousands, which a spreadsheet may have put into it"
 _DATE_MADE = "looks like a date that a spreadsheet has made of a"
 _CHECKS = (
     _Check(f"{_DATE_MADE} size", lambda column: column.name in _SIZES, _DATE_LIKE.fullmatch),
-    _Check(f"{_DATE_MADE} code", lambda column: _has_codes(column) or column.is_code, _DATE_LIKE.fullmatch),
+    _Check(
+        f"{_DATE_MADE} code",
+        lambda column: _has_codes(column) or column.is_code or column.name == _WEEK,
+        _DATE_LIKE.fullmatch,
+    ),
     _Check(
         "looks like a number, time or word that a spreadsheet has made of a code",
         _has_codes,
@@ -176,6 +181,8 @@ class ValueWarnings:
         """First row and store of values that two stores hardly have alike."""
         self._names: dict[tuple[str, str], tuple[str, int]] = {}
         """Names of codes, by column and code, with the row."""
+        self._tags: dict[str, str] = {}
+        """Tags as they were written first."""
         self._pins: Counter[int] = Counter()
         """Number of PINs by their digits."""
         self._phone_lengths: dict[str, set[int]] = {one.name: set() for one in self._columns if one.name in _PHONES}
@@ -222,6 +229,12 @@ class ValueWarnings:
                 if part and part.upper() not in _COUNTRY_CODES and not _LONG_COUNTRY_CODE.fullmatch(part):
                     what = f"{column.name} names what is no code of a country"
                     self._notes.add_warning(what, repr(part), line)
+        elif column.name == "tags":
+            for tag in value:
+                earlier = self._tags.setdefault(fold_code(tag), tag)
+                if earlier != tag:
+                    what = "tags has one that an earlier row writes in another way, and they are two"
+                    self._notes.add_warning(what, f"{earlier} then, {tag} now", line)
         elif column.name in _NAMED_BY:
             self._check_name(line, column.name, value, values)
         is_text = bool(self._of) and isinstance(value, str) and value

@@ -83,6 +83,8 @@ class CountLine(NamedTuple):
     """True if the stock is unknown: `expected` has no meaning, and there is no difference."""
     is_typed: bool = False
     """True if the counted quantity was typed and nothing was scanned since."""
+    undone: Decimal = Decimal(0)
+    """Part of `expected` that comes from undos since the last scan or entry of what was booked before it."""
     latest: ExpectedStock | None = None
     """Expected stock that was read since the last scan or entry; the next one is compared with it. None for none."""
     later: LaterCount | None = None

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
+from aisle.jobs.name_goods_and_locations import GoodsAmount, goods_message, unit_of
 from aisle.jobs.pick.pick_line import PickLine, sort_stops
 from aisle.jobs.pick.pick_state import PickState
+from aisle.jobs.view import Msg
 
 
 def with_lines(state: PickState, lines: Iterable[PickLine]) -> PickState:
@@ -79,12 +81,12 @@ def index_of_line(state: PickState, line: PickLine) -> int:
 
 
 def lines_of_stop(state: PickState, index: int) -> tuple[int, ...]:
-    """Return the indexes of all lines of this line's stop, except those that were closed short."""
+    """Return the indexes of all lines of this line's stop, except those closed short or awaited from the warehouse."""
     if not 0 <= index < len(state.lines):
         return ()
     product, stop = state.lines[index].product, state.lines[index].stop_key
     of_product = ((each, line) for each, line in enumerate(state.lines) if line.product == product)
-    return tuple(each for each, line in of_product if line.stop_key == stop and not line.is_short)
+    return tuple(each for each, line in of_product if line.stop_key == stop and not (line.is_short or line.is_awaited))
 
 
 def current_stop_lines(state: PickState) -> list[PickLine]:
@@ -96,6 +98,14 @@ def ordered_at_stop(state: PickState) -> Decimal:
     """Return the quantity ordered at the stop on the screen."""
     _, of, _ = sum_lines(current_stop_lines(state))
     return of
+
+
+def awaited_goods(lines: Iterable[PickLine]) -> Msg | None:
+    """Return what is to come from the warehouse, which is no stop of the walk; None if nothing is."""
+    awaited = [
+        GoodsAmount(line.product, line.label, line.remaining, unit_of(line)) for line in lines if line.is_awaited
+    ]
+    return goods_message("pick.from_warehouse", awaited) if awaited else None
 
 
 def sum_lines(lines: Iterable[PickLine]) -> tuple[Decimal, Decimal, Decimal]:

@@ -311,7 +311,7 @@ def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:
     """Return True if the order is picked and put down entirely and no question about it is open."""
     if not fresh or any(choice.key == fresh[0].order for choice in state.choices):
         return False
-    return not any(line.is_open or line.in_hand for line in fresh)
+    return not any(line.is_incomplete or line.in_hand for line in fresh)
 
 
 def _waits_for_customer(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> bool:
@@ -346,6 +346,8 @@ def start_when_ready(state: PickState) -> Result:
         text = text if open_ else msg("pick.batch_already", count=count)
     elif open_:
         text = msg("pick.opened", order=state.order, count=len(open_))
+    elif awaited := current_and_next_stop.awaited_goods(start.lines):
+        text = awaited
     else:
         text = msg("pick.left_done", order=state.order)
     return Turn(start, (), Verdict(GOOD if open_ else INFO, text))
@@ -424,6 +426,7 @@ def _keep_location(fresh: PickLine, known: PickLine | None, *, is_uncertain: boo
         return fresh
     fresh = fresh._replace(location=known.location, label=known.label, pool=known.pool, barred_pools=known.barred_pools)
     fresh = fresh._replace(walk_order=known.walk_order, location_order=known.location_order)
+    fresh = fresh._replace(is_from_warehouse=fresh.is_from_warehouse and known.is_from_warehouse)
     was = known.with_picked_by_others(fresh.picked)
     own = known.own_picked if is_uncertain else min(known.own_picked, fresh.in_hand)
     return fresh._replace(picked_from=was.picked_from, picked_from_when_read=was.picked_from, own_picked=own)

@@ -50,7 +50,7 @@ def _line_bodies(before: PickLine, after: PickLine) -> list[LineUpdate]:
             "product_number": after.product,
             "base_picked_quantity": picked,
             "picked_quantity": picked + quantity,
-            "is_picked": not after.is_open and len(bodies) == len(changes) - 1,
+            "is_picked": not after.is_incomplete and len(bodies) == len(changes) - 1,
         }
         if location:
             line["preferred_location_code"] = location
@@ -175,7 +175,7 @@ def _unpick_lines(goods: Iterable[GoodsToReturn], store: str, *, is_undo: bool) 
     opened = set()
     for (order, _), (was, now) in changes.items():
         _add_to_parts(parts.setdefault(order, []), _line_bodies(now, was) if is_undo else _line_bodies(was, now))
-        if now.is_open and not is_undo:
+        if now.is_incomplete and not is_undo:
             opened.add(order)
     return tuple(
         order_write(order, _order_body(order, lines, is_opened=order in opened), store)

@@ -99,6 +99,8 @@ class PickLine(NamedTuple):
     """The same by location."""
     tolerance: Decimal = Decimal(0)
     """Quantity that it may lack when it is picked; 0 for goods that are not weighed."""
+    is_from_warehouse: bool = False
+    """True if its goods are picked in the warehouse and come with a delivery. A picker may still pick it here."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -106,9 +108,19 @@ class PickLine(NamedTuple):
         return self.order, self.line
 
     @property
-    def is_open(self) -> bool:
-        """True while something is still to be picked."""
+    def is_incomplete(self) -> bool:
+        """True while something of it is to come, from here or from the warehouse."""
         return not self.is_closed and self.picked < self.ordered
+
+    @property
+    def is_open(self) -> bool:
+        """True while something is still to be picked here."""
+        return self.is_incomplete and not self.is_from_warehouse
+
+    @property
+    def is_awaited(self) -> bool:
+        """True while something is to come from the warehouse."""
+        return self.is_incomplete and self.is_from_warehouse
 
     @property
     def is_within_tolerance(self) -> bool:
@@ -359,7 +371,8 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
     of, picked = to_decimal(row.get("quantity")), to_decimal(row.get("picked_quantity"))
     pool, further = int(to_decimal(row.get("stock_pool"))), _parse_pools(row.get("picking_stock_pool_array"))
     pools = tuple(dict.fromkeys((pool, *further) if pool and further else further))
-    location = _choose_location(row, pools)
+    from_warehouse = is_from_warehouse(row)
+    location = "" if from_warehouse else _choose_location(row, pools)
     walk = to_decimal(row.get("store_walking_order"))
     line = PickLine(
         line=int(row["line_number"]),
@@ -380,7 +393,7 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
         walk_order=walk if walk > 0 else NO_WALK_ORDER,
         location_order=_location_order(row, location),
         has_stock=row.get("is_stock") is not False,
-        stocked_locations=_find_stocked_locations(row, pools),
+        stocked_locations=() if from_warehouse else _find_stocked_locations(row, pools),
         put_down_at=tuple(
             str(each["location_code"]) for each in row.get("put_down") or () if to_decimal(each.get("quantity")) > 0
         ),
@@ -393,6 +406,7 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
             HeldAt(held["location_code"], held["order_number"], to_decimal(held["quantity"]))
             for held in row.get("held_goods") or ()
         ),
+        is_from_warehouse=from_warehouse,
     )
     line = line._replace(picked=picked, picked_from=(PickedFrom(location, 0, picked),) if picked > 0 else ())
     return line._replace(
@@ -400,6 +414,13 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
         pool_stock_when_read=_parse_pool_stock(row),
         picked_from_when_read=line.picked_from,
     )
+
+
+def is_from_warehouse(row: OrderLineRow) -> bool:
+    """Return True if the goods of a line are picked in the warehouse, so that they are no stock of the store."""
+    extension = row.get("aisle")
+    sources = (row, extension if isinstance(extension, dict) else {})
+    return any(each.get("is_picked_from_warehouse") in (True, "true") for each in sources)
 
 
 def _parse_stock(line: OrderLineRow) -> tuple[tuple[str, Decimal], ...]:

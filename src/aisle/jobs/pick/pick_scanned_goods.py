@@ -104,13 +104,20 @@ def handle_location_answer(state: PickState, row: StockAtLocationRow, context: C
 
 def _report_full(state: PickState, indexes: Sequence[int], match: Match) -> Result:
     closed = [state.lines[index] for index in indexes if state.lines[index].is_short]
+    awaited = current_and_next_stop.awaited_goods(state.lines[index] for index in indexes)
     label = match.label or match.key
+    if awaited:
+        return reject_input(state, awaited.id, _reopen_choice(match), **dict(awaited.args))
     if closed:
         picked, of, _ = current_and_next_stop.sum_lines(closed)
-        choice = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
-        return reject_input(state, "pick.short", choice, label=label, done=picked, of=of)
+        return reject_input(state, "pick.short", _reopen_choice(match), label=label, done=picked, of=of)
     picked, of, _ = current_and_next_stop.sum_lines(state.lines[index] for index in indexes)
     return reject_input(state, "pick.full", label=label, done=picked, of=of)
+
+
+def _reopen_choice(match: Match) -> PickChoice:
+    quantity = match.quantity if match.is_explicit else Decimal(0)
+    return PickChoice("reopen", match.key, match.label or match.key, quantity=quantity)
 
 
 def _for_tote(state: PickState, order: str, message: Msg) -> Msg:
@@ -215,13 +222,18 @@ def _picked_message(
 
 
 def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
-    """Reopen lines that were closed short and pick the scanned quantity, as one step for undo. If the product cannot be
-    picked, the verdict explains why while the lines stay open."""
-    indexes = [
-        index
-        for index in set_and_restore_picked_quantities.lines_with_product(state, match.key)
-        if state.lines[index].is_short
-    ]
+    """Reopen lines that were closed short, or else those awaited from the warehouse, and pick the scanned quantity, as
+    one step for undo. If the product cannot be picked, the verdict explains why while the lines stay open."""
+    of_product = set_and_restore_picked_quantities.lines_with_product(state, match.key)
+    awaited = [index for index in of_product if state.lines[index].is_awaited]
+    if awaited:
+        lines = (
+            each._replace(is_from_warehouse=each.is_from_warehouse and index not in awaited)
+            for index, each in enumerate(state.lines)
+        )
+        state = state._replace(lines=tuple(lines), choices=())
+        return pick_product(current_and_next_stop.go_to_line(state, awaited[0]), match, context)
+    indexes = [index for index in of_product if state.lines[index].is_short]
     if not indexes:
         return Turn(state)
     reopened = set_and_restore_picked_quantities.set_picked(

@@ -235,8 +235,8 @@ class PickState(NamedTuple):
 
     @property
     def is_done(self) -> bool:
-        """True when no line is open."""
-        return bool(self.lines) and not any(line.is_open for line in self.lines)
+        """True when no line is incomplete."""
+        return bool(self.lines) and not any(line.is_incomplete for line in self.lines)
 
     @property
     def needs_location(self) -> bool:
@@ -342,7 +342,7 @@ def quantities_by_tote(state: PickState, quantities: Iterable[tuple[str, Decimal
 def is_order_picked(state: PickState, order: str) -> bool:
     """Return True if every line of an order is picked or closed."""
     lines = [line for line in state.lines if line.order == order]
-    return bool(lines) and not any(line.is_open for line in lines)
+    return bool(lines) and not any(line.is_incomplete for line in lines)
 
 
 # Steps

@@ -136,6 +136,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         lines.append(Line("note", msg("pick.note_all_held", orders=orders)))
     elif held:
         lines.append(Line("note", held))
+    lines += _from_warehouse(state)
     hints = [NEXT_PAGE, KeyHint("s", msg("shortage.title"))]
     if state.history:
         hints.append(KeyHint("u", msg("hint.undo")))
@@ -341,18 +342,23 @@ def _done_lines(state: PickState) -> list[Line]:
     quantity, total = map(goods_text, goods_of_lines(state.lines))
     in_hand = goods_in_hand.has_goods_to_put_down(state)
     notes = msg("pick.note_done", lines=len(state.lines), quantity=quantity)
-    full = sum(not line.is_short for line in state.lines)
+    full = sum(not (line.is_short or line.is_awaited) for line in state.lines)
     if full < len(state.lines):
         notes = msg("pick.note_done_short", full=full, lines=len(state.lines), quantity=quantity, total=total)
     elif state.is_batch:
         notes = msg("pick.note_batch_done", count=len(state.totes), quantity=quantity)
     in_hand_totes = [tote for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order)]
-    lines = [Line("note", notes), Line("note", _goods_location_note(state, in_hand))]
+    lines = [Line("note", notes), *_from_warehouse(state), Line("note", _goods_location_note(state, in_hand))]
     lines += _other_picker_lines(state, {tote.order for tote in state.totes})
     if state.is_batch and in_hand:
         letters = " ".join(tote.letter for tote in in_hand_totes if state.only_order in ("", tote.order))
         lines.insert(0, Line("tote", msg("pick.totes_in_hand", totes=letters)))
     return lines
+
+
+def _from_warehouse(state: PickState) -> list[Line]:
+    awaited = current_and_next_stop.awaited_goods(state.lines)
+    return [Line("note", awaited)] if awaited else []
 
 
 def _goods_location_note(state: PickState, in_hand: bool) -> Msg:

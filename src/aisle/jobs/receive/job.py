@@ -163,7 +163,7 @@ class ReceiveJob(Job[ReceiveState]):
                 return _handle_opened(args, context)
             case Rows(id_, rows, _):
                 return _count_differences_again(state, _handle_rows(state, event, id_, rows, context))
-            case Resumed() | Closed() | Changed("delivery" | "outbox" | "product"):
+            case Resumed() | Closed() | Changed("delivery" | "outbox" | "product" | "order"):
                 return _refresh(state._replace(page_size=max(1, context.window_rows)))
             case Back():
                 return _go_back(state, context)

@@ -12,8 +12,8 @@ from aisle.jobs.receive.receive_state_and_differences import (
     ReceiveChoice,
     ReceiveState,
     Result,
-    parse_delivery_line,
     parse_other_receivers,
+    with_delivery_row,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import Command, CursorKey, Match, TypedText
@@ -61,7 +61,8 @@ def show_delivery(state: ReceiveState, rows: tuple[DeliveryRow, ...], context: C
             state._replace(container="", pending_scan=None), state.requested_delivery, query_deliveries(state)
         )
     number = str(rows[0]["order_number"])  # the journal does not contain which row was chosen
-    lines = tuple(parse_delivery_line(row) for row in rows[0]["lines"])
+    state = with_delivery_row(state, rows[0])
+    lines = state.lines
     container = state.container if state.container.casefold() in {line.container.casefold() for line in lines} else ""
     supplier = str(rows[0].get("supplier_name") or "")
     state = state._replace(
@@ -69,7 +70,6 @@ def show_delivery(state: ReceiveState, rows: tuple[DeliveryRow, ...], context: C
         delivery_number=number,
         requested_delivery="",
         supplier=supplier,
-        lines=lines,
         container=container,
     )
     if match is not None:
@@ -93,7 +93,7 @@ def read_again(state: ReceiveState, row: DeliveryRow, context: Context) -> Resul
     """Take over newly read quantities. Say who has opened the delivery and what is too much by now, and ask an open
     question about that with the new quantity."""
     names = parse_other_receivers(row, context)
-    fresh = state._replace(lines=tuple(parse_delivery_line(line) for line in row["lines"]))
+    fresh = with_delivery_row(state, row)
     asked = handle_scans_and_quantities.ask_exceeding_again(state, fresh, context)
     turn = asked or Turn(fresh, (), handle_scans_and_quantities.report_surplus(state, fresh))
     return _with_receivers(turn, names, tuple(name for name in names if name not in state.other_receivers))

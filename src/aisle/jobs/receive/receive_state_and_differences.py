@@ -94,6 +94,15 @@ class ReceiptEntry(NamedTuple):
     pool: int = 0
 
 
+class OrderNeed(NamedTuple):
+    """Quantity that a customer order needs of a product when its lines here had received a quantity."""
+
+    order: str
+    product: str
+    needed: Decimal
+    received: Decimal
+
+
 class UndoStep(NamedTuple):
     """Step that can be undone: a scan, goods that were booked, or goods that were set aside."""
 
@@ -163,6 +172,8 @@ class ReceiveState(NamedTuple):
     delivery_number: str = ""
     supplier: str = ""
     lines: tuple[DeliveryLine, ...] = ()
+    order_needs: tuple[OrderNeed, ...] = ()
+    """Needs of the customer orders of these lines, as far as they are known."""
     container: str = ""
     """Container that is being unpacked."""
     receiving_location: str = ""
@@ -272,6 +283,25 @@ def parse_delivery_line(row: DeliveryLineRow) -> DeliveryLine:
         bool(row.get("is_quantity_unknown")),
         row.get("may_lack", ZERO),
     )
+
+
+def with_delivery_row(state: ReceiveState, row: DeliveryRow) -> ReceiveState:
+    """Take over the lines of a row of the query `delivery`, and what the orders of these lines need."""
+    state = state._replace(lines=tuple(parse_delivery_line(line) for line in row["lines"]))
+    needs = tuple(
+        OrderNeed(
+            need["order_number"],
+            need["product_number"],
+            need["needed"],
+            _received_for_order(state, need["order_number"], need["product_number"]),
+        )
+        for need in row.get("order_needs") or ()
+    )
+    return state._replace(order_needs=needs)
+
+
+def _received_for_order(state: ReceiveState, order: str, product: str) -> Decimal:
+    return sum((line.received for line in state.lines if (line.order, line.product) == (order, product)), ZERO)
 
 
 def parse_other_receivers(row: DeliveryRow, context: Context) -> tuple[str, ...]:
@@ -432,15 +462,23 @@ def split_over_lines(state: ReceiveState, goods: GoodsInHand, location: str) -> 
     return tuple(entries)
 
 
+def needed_by_order(state: ReceiveState, order: str, product: str) -> Decimal | None:
+    """Return what a customer order still needs of a product, after what was received here; None if unknown."""
+    need = next((each for each in state.order_needs if (each.order, each.product) == (order, product)), None)
+    return need and max(ZERO, need.needed - _received_for_order(state, order, product) + need.received)
+
+
 def quantities_for_orders(state: ReceiveState, goods: GoodsInHand) -> dict[str, Decimal]:
-    """Return which customer orders the goods in hand will fill, and with how much."""
+    """Return which customer orders the goods in hand will fill, and with how much; the rest is for no order."""
     lines = {line.number: line for line in lines_with_product(state, goods.product)}
     found: dict[str, Decimal] = {}
     for entry in split_over_lines(state, goods, ""):
         line = lines.get(entry.line)
         if line and line.order:
             quantity = entry.quantity if line.is_announced_unknown else min(entry.quantity, line.missing)
-            found[line.order] = found.get(line.order, ZERO) + quantity
+            needed = needed_by_order(state, line.order, goods.product)
+            quantity += found.get(line.order, ZERO)
+            found[line.order] = quantity if needed is None else min(quantity, needed)
     return {order: quantity for order, quantity in found.items() if quantity}
 
 
@@ -472,7 +510,8 @@ def receipt_write(state: ReceiveState, entries: Iterable[ReceiptEntry], context:
     lanes = (f"delivery/{state.delivery_number}", *sorted(f"product/{product}" for product in products))
     query = {"appUserName": context.user, "is_counted_quantity": False, "is_from_receipt": True}
     path = {"store_number": context.store}
-    return Write("create-store-product-logs", lanes, path, query, {"storeproductlog": rows})
+    body = {"storeproductlog": rows}
+    return Write("create-store-product-logs", lanes, path, query, body, told=state.reported_refusals)
 
 
 def _receipt_row(delivery: str, entry: ReceiptEntry, context: Context, sign: int) -> LogEntry:

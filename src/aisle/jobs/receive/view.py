@@ -7,9 +7,10 @@ from decimal import Decimal
 from aisle.jobs import list_cursor_and_search, quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.list_page_base_class import Column
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.name_goods_and_locations import measured, unit_of
 from aisle.jobs.receive import handle_scans_and_quantities
 from aisle.jobs.receive.receive_state_and_differences import (
+    ZERO,
     DeliveryLine,
     Difference,
     GoodsInHand,
@@ -22,7 +23,9 @@ from aisle.jobs.receive.receive_state_and_differences import (
     is_announced_unknown,
     is_received_unknown,
     lines_with_hand,
+    lines_with_product,
     missing_quantity,
+    needed_by_order,
     quantities_for_orders,
 )
 from aisle.jobs.view import (
@@ -389,12 +392,25 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
         return (Line("location", place_text), Line("note", note), *_receiver_notes(state))
     lines = [Line("location", destination)]
     lines += [Line("product", raw(item.label)), Line("quantity", _quantity_text(state, item))]
-    for order, part in quantities_for_orders(state, item).items():
-        amount = measured(part, item.unit if item.allows_decimals else "")
-        lines.append(Line("note", msg("receive.note_order", order=order, quantity=amount)))
+    lines += _owner_notes(state, item)
     if _is_elsewhere(state, item):
         lines.append(Line("note", msg("receive.suggested_location", place=item.suggested_location)))
     return (*lines, *_receiver_notes(state))
+
+
+def _owner_notes(state: ReceiveState, goods: GoodsInHand) -> list[Line]:
+    """Return the notes for which customer orders the goods in hand are, if any order waits for the product."""
+    quantities = quantities_for_orders(state, goods)
+    lines = []
+    for order, quantity in quantities.items():
+        amount, needed = measured(quantity, unit_of(goods)), needed_by_order(state, order, goods.product)
+        if needed is not None:
+            amount = msg("progress.of", done=quantity, total=measured(needed, unit_of(goods)))
+        lines.append(Line("note", msg("receive.note_order", order=order, quantity=amount)))
+    rest = goods.quantity - sum(quantities.values(), ZERO)
+    if rest > 0 and any(line.order for line in lines_with_product(state, goods.product)):
+        lines.append(Line("note", msg("receive.note_no_order", quantity=measured(rest, unit_of(goods)))))
+    return lines
 
 
 def _receiver_notes(state: ReceiveState) -> tuple[Line, ...]:

@@ -55,10 +55,20 @@ class DeliveryLineRow(ReceivedLine):
     allow_decimal: bool
 
 
+class OrderNeedRow(TypedDict):
+    """Quantity of a product that a customer order still needs."""
+
+    order_number: str
+    product_number: str
+    needed: Decimal
+
+
 class DeliveryRow(DeliveriesRow):
     """One delivery with its lines."""
 
     lines: list[DeliveryLineRow]
+    order_needs: NotRequired[list[OrderNeedRow]]
+    """Needs of the orders that its lines name, as far as they are cached."""
     at_work: NotRequired[list[WorkerRow]]
 
 

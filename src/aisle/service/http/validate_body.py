@@ -44,7 +44,7 @@ TEXT_LENGTHS = dict.fromkeys(
 ) | dict.fromkeys(("loss_image", "image_url"), MAX_IMAGE_LENGTH)
 """Maximum number of characters of fields with a limit of their own."""
 _NOT_NEGATIVE = dict.fromkeys(PRICE_FIELDS, "A price is not below zero.") | dict.fromkeys(
-    COUNT_FIELDS, "There is no less than none."
+    COUNT_FIELDS, "Write 0 or more."
 )
 _FREE_NUMBER_FIELDS = ID_FIELDS | COMPUTED_FIELDS
 _CACHED_SCHEMAS = 64

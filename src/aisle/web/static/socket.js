@@ -2,11 +2,13 @@
 //
 // Each input has a number and is kept until the app has taken it. After a cut the inputs that it has not taken are
 // sent again, with the pauses between them. A new app process did not see them: then they are reported, not sent.
+// Keys at the pace of a scanner are one input, so that no delay of the network parts a code from its first letter.
 
 const RETRY_MS = [0, 300, 700, 1500, 3000];
 const PING_MS = 5000;
 const ANSWER_MS = 6000;
 const LONGEST_PAUSE_MS = 400;
+const SCAN_KEY_MS = 20;
 const LAST_CODES = [1000, 4000, 4001, 4002, 4003];
 const ENDED = 4000;
 const SERVER_STOPS = 1012;
@@ -41,7 +43,7 @@ export class Link {
     this.key = key;
     this.hooks = hooks;
     this.windowNumber = sessionStorage.getItem("number") ?? "";
-    this.inputs = []; // {number, text, at}: typed, and not known to be taken
+    this.inputs = []; // {number, text, at, endsAt}: typed, and not known to be taken
     this.lastNumber = 0;
     this.isUp = this.isOver = this.wasUp = this.isStopped = false;
     this.failures = 0;
@@ -97,7 +99,11 @@ export class Link {
 
   input(text) {
     if (this.isOver) return;
-    this.inputs.push({ number: ++this.lastNumber, text, at: Date.now() });
+    const [at, last] = [Date.now(), this.inputs.at(-1)];
+    if (last && !last.sentAt && at < last.endsAt) {
+      last.text += text;
+      last.endsAt = Math.min(at + SCAN_KEY_MS, last.at + LONGEST_PAUSE_MS);
+    } else this.inputs.push({ number: ++this.lastNumber, text, at, endsAt: at + SCAN_KEY_MS });
     if (this.isUp) this.send();
     else this.hooks.down(this.isStopped);
   }
@@ -107,7 +113,7 @@ export class Link {
     this.isSending = true;
     for (let next; this.isUp && (next = this.inputs.find(({ number }) => number > this.sentNumber)); ) {
       const pause = Math.min(next.at - (this.sentInput?.at ?? 0), LONGEST_PAUSE_MS);
-      const left = (this.sentInput?.sentAt ?? 0) + pause - Date.now();
+      const left = Math.max((this.sentInput?.sentAt ?? 0) + pause, next.endsAt) - Date.now();
       if (left > 0) {
         await new Promise((done) => setTimeout(done, left));
         continue;
