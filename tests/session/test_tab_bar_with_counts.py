@@ -7,9 +7,10 @@ from contextlib import closing
 
 import pytest
 
+from aisle.cache.list_window import QueryResult
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import SignIn, Start
+from aisle.jobs.job import Args, Json, SignIn, Start
 from aisle.jobs.view import Frame, msg
 from aisle.scan.inputs import TAB_KEY, Key
 from aisle.session.session import Session, open_session
@@ -122,7 +123,12 @@ def test_keys_that_write_nothing_do_not_count_the_tabs_again(desk: Session, monk
     press(desk, f"{TAB_KEY}orders")
     asked: list[str] = []
     query = desk.store.reader.query
-    monkeypatch.setattr(desk.store.reader, "query", lambda name, args: asked.append(name) or query(name, args))
+
+    def note(name: str, args: Args) -> QueryResult[Json]:
+        asked.append(name)
+        return query(name, args)
+
+    monkeypatch.setattr(desk.store.reader, "query", note)
     for key in ("down", "up", "down"):
         press(desk, key)
     assert "exceptions" not in asked
