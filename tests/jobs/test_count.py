@@ -1106,6 +1106,38 @@ def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: in
     assert hand.type(doubted) in ("count.counted", "count.counted_of"), "that was said before"
 
 
+@pytest.mark.parametrize("way", ["typed", "scanned", "scanned twice", "number of a product", "missing", "recount"])
+def test_a_quantity_that_is_asked_back_is_counted_at_its_input(way: str) -> None:
+    """While the question is open, ten are put there and read; they are no part of what was counted."""
+    policy = Policy(recount_units=Decimal(1)) if way == "recount" else LOOSE
+    hand = Hand({"A-1": [product("P1", 5), product("P2", 0)]}, policy=policy)
+    hand.place("A-1")
+    asked_at = "2026-11-20T10:01:00Z"
+    if way == "missing":
+        hand.scan("P2")
+        hand.say("d")
+    else:
+        hand.scan("P1")
+    if way == "recount":
+        hand.say("d")
+    if way == "number of a product":
+        hand.numbers.append((PRODUCT, "9999"))
+    if way == "scanned twice":
+        hand.scan("P1", "5000")
+    hand.context = hand.context._replace(now=asked_at)
+    scans = way.startswith("scanned")
+    assert (hand.scan("P1", "5000") if scans else hand.type(9999)) in ("count.confirm_quantity", "move.number_of")
+    hand.context = hand.context._replace(now="2026-11-20T10:09:00Z")
+    hand.places["A-1"][0]["quantity"] = Decimal(15)
+    hand.places["A-1"][0]["pools"] = {"1": Decimal(15)}
+    hand.feed(Changed("location", "A-1"))
+    hand.feed(Choice(1))
+    (line,) = (each for each in hand.state.lines if each.product == "P1")
+    assert (line.counted_at, line.expected) == (asked_at, Decimal(5))
+    assert line.counted is not None
+    assert line.counted >= 5000
+
+
 FAR_SCANS = [
     (2, 0, 50, True),
     (2, 36, 50, True),

@@ -181,6 +181,10 @@ class CountState(NamedTuple):
     """Digits that are being looked up: a quantity or a record's number."""
     choices: tuple[CountTarget, ...] = ()
     question: QuantityQuestion | None = None
+    asked_at: str = ""
+    """Time of the scan or number in question, ISO 8601 UTC; its quantity is counted then, not at the answer."""
+    asked_stock: ExpectedStock | None = None
+    """Expected stock at that time."""
     pending_scan: Match | None = None
     """Scan of a product that is being looked up."""
     sent: SentSummary | None = None
