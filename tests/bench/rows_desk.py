@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 
 from tests.bench import generated_store
@@ -58,7 +59,7 @@ def desk(bench: Bench) -> Sequence[Pair]:
         found = {
             name: _in_turns(bench, [partial(_click, each, texts) for each in boards]) for name, texts in CLICKS.items()
         }
-        found["turn of the wheel"] = _in_turns(bench, [partial(_turn_wheel, each) for each in boards])
+        found["turn of the wheel"] = _in_turns(bench, [partial(_turn_wheel, each, cycle(WHEEL)) for each in boards])
     down = [median(answer.ms for answer in answers) for answers in downs]
     if not boards:
         return [start, Pair(None, down[0]), *(Pair(None, None) for _ in range(len(found) + 1))]
@@ -123,10 +124,9 @@ def _settled(session: Session, data: bytes) -> Answer:
     return Answer((terminal.chunks[-1].at - at) * 1000, terminal.count_since(mark))
 
 
-def _turn_wheel(session: Session) -> Answer:
-    """Turn the wheel down and up by turns."""
-    session.last += 1
-    return _settled(session, WHEEL[session.last % 2])
+def _turn_wheel(session: Session, turns: Iterator[bytes]) -> Answer:
+    """Turn the wheel, first down; at the top of a list a turn up changes nothing."""
+    return _settled(session, next(turns))
 
 
 def _click(session: Session, texts: Sequence[str]) -> Answer:

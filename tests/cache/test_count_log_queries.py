@@ -132,6 +132,28 @@ def test_entry_known_to_service_is_one_row_with_service_figures(desk: Desk) -> N
     assert (row["key"], row["id"], row["difference"], row["counted_quantity"]) == (key, "41", -3, 5)
 
 
+@pytest.mark.parametrize(
+    ("booked", "more", "said"),
+    [
+        (8, {}, [("Oat drink", -2, -3)]),
+        (7, {}, []),
+        (8, {"id": 40}, []),
+        (8, {"undo": True}, []),
+    ],
+)
+def test_counts_that_are_booked_otherwise_than_shown(
+    desk: Desk, booked: int, more: dict[str, Any], said: list[tuple[str, int, int]]
+) -> None:
+    desk.confirm(desk.note(count("P1", 5, 7)), '{"success": true, "data": [41]}')
+    entries = [logged(more.get("id", 41), "P1", counted_quantity=5, expected_quantity=booked, quantity=5 - booked)]
+    if more.get("undo"):
+        entries.append(logged(42, "P1", quantity=booked - 5, reference=f"{UNDO_PREFIX}41"))
+    desk.cache.write_logs(entries, "2026-11-13")
+    rows, _ = desk.reads.query("counts_booked_otherwise", {"user": "U1", "since": "2026-11-20T11:00:00Z"})
+    assert [(row["label"], row["shown"], row["booked"]) for row in rows] == said
+    assert not desk.reads.query("counts_booked_otherwise", {"user": "U2", "since": "2026-11-20T11:00:00Z"})[0]
+
+
 def test_a_service_that_numbers_nothing_says_nothing_twice(desk: Desk) -> None:
     op_id = desk.note(count("P1", 5, 7), count("P1", 5, 7))
     desk.cache.write_logs([logged(9, "P1", counted_quantity=5, expected_quantity=7)], "2026-11-13")

@@ -193,6 +193,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "counts_since": {"goods": [["P1", "A", 0]]},
     "later_counts": {"goods": [["P1", "A", 0, "2026-01-01T00:00:00Z"]]},
     "unused_counts": {"user": "U1", "since": "2026-01-01T00:00:00Z"},
+    "counts_booked_otherwise": {"user": "U1", "since": "2026-01-01T00:00:00Z"},
     "order_history": {"order_number": "O2"},
     "log": {"location_code": "", "product_number": "", "since": ""},
     "unexpected_product": {"orders": [], "products": ["P2"]},
@@ -201,6 +202,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 WITHOUT_ROWS = {
     "absent_order",
+    "counts_booked_otherwise",
     "counts_since",
     "due_checks",
     "later_counts",

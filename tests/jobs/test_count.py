@@ -74,7 +74,7 @@ def product(number: str, quantity: int | str, **more: Any) -> Row:
     }
 
 
-STANDING = {"is_not_used": False, "unused_before": None, "keeps_date": False, "absorbed": Decimal(0)}
+STANDING = {"id": "", "is_not_used": False, "unused_before": None, "keeps_date": False, "absorbed": Decimal(0)}
 """Fields of a booked count that the service uses."""
 
 FIVE = {"A-1": [product(f"P{n}", n + 1) for n in range(1, 6)]}
@@ -1106,6 +1106,41 @@ def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: in
     assert hand.type(doubted) in ("count.counted", "count.counted_of"), "that was said before"
 
 
+@pytest.mark.parametrize("way", ["typed", "scanned", "scanned twice", "number of a product", "missing", "recount"])
+def test_a_quantity_that_is_asked_back_is_counted_at_its_input(way: str) -> None:
+    """While the question is open, ten are put there and read; they are no part of what was counted."""
+    policy = Policy(recount_units=Decimal(1)) if way == "recount" else LOOSE
+    hand = Hand({"A-1": [product("P1", 5), product("P2", 0)]}, policy=policy)
+    hand.place("A-1")
+    asked_at = "2026-11-20T10:01:00Z"
+    if way == "missing":
+        hand.scan("P2")
+        hand.say("d")
+    else:
+        hand.scan("P1")
+    if way == "recount":
+        hand.say("d")
+    if way == "number of a product":
+        hand.numbers.append((PRODUCT, "9999"))
+    if way == "scanned twice":
+        hand.scan("P1", "5000")
+    hand.context = hand.context._replace(now=asked_at)
+    scans = way.startswith("scanned")
+    assert (hand.scan("P1", "5000") if scans else hand.type(9999)) in (
+        "count.confirm_quantity",
+        "count.number_of_other",
+    )
+    hand.context = hand.context._replace(now="2026-11-20T10:09:00Z")
+    hand.places["A-1"][0]["quantity"] = Decimal(15)
+    hand.places["A-1"][0]["pools"] = {"1": Decimal(15)}
+    hand.feed(Changed("location", "A-1"))
+    hand.feed(Choice(1))
+    (line,) = (each for each in hand.state.lines if each.product == "P1")
+    assert (line.counted_at, line.expected) == (asked_at, Decimal(5))
+    assert line.counted is not None
+    assert line.counted >= 5000
+
+
 FAR_SCANS = [
     (2, 0, 50, True),
     (2, 36, 50, True),
@@ -1423,6 +1458,7 @@ def sent_and_booked(difference: str | None, **fields: Any) -> Hand:
     hand.say("d")
     hand.say("y")
     row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
+    row["at"] = row["said"]
     entry = {**row, "counted_quantity": Decimal(3), "later_count": None, **STANDING, "outcome": "confirmed", **fields}
     hand.booked = ({**entry, "difference": None if difference is None else Decimal(difference)},)
     return hand
@@ -1589,7 +1625,7 @@ def test_log_is_read_at_the_begin_and_when_the_counted_goods_change() -> None:
 
 def loss(quantity: int, **fields: Any) -> Row:
     """An entry of P1 at A-1, made after the count."""
-    row = {"product_number": "P1", "location_code": "A-1", "pool": 1, "at": LATER_AT, "outcome": "queued"}
+    row = {"id": "", "product_number": "P1", "location_code": "A-1", "pool": 1, "at": LATER_AT, "outcome": "queued"}
     return {**row, "counted_quantity": None, "difference": Decimal(quantity), **fields}
 
 
@@ -1639,6 +1675,53 @@ def test_goods_lost_or_found_since_they_were_counted_are_named_with_the_booked_f
     (entry,) = hand.entries
     assert entry["stock_pool_1"] == 3
     assert entry["scanned_datetime"] < LATER_AT, "it is booked as of its time"
+
+
+UNDOS: dict[str, tuple[list[Row], int]] = {
+    "lost before the count": ([loss(3, reference="undo-2026-11-20T09:59:00Z")], -4),
+    "found before the count": ([loss(-3, reference="undo-2026-11-20T09:59:00Z")], 2),
+    "by number, long ago": ([loss(3, reference="undo-17")], -4),
+    "by number, since": ([loss(-3, id="17", at=LATER_AT), loss(3, reference="undo-17")], -1),
+    "refused": ([loss(3, reference="undo-17", outcome="refused")], -1),
+    "of another product": ([loss(3, reference="undo-17", product_number="P2")], -1),
+}
+"""Undos since four of P1 were counted where five were expected, and the difference that the service will book."""
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("name", UNDOS)
+def test_what_is_undone_since_goods_were_counted_was_never_booked(name: str) -> None:
+    rows, difference = UNDOS[name]
+    hand = Hand({"A-1": [product("P1", 5)]})
+    hand.place("A-1")
+    hand.scan("P1", "4")
+    hand.booked = tuple(rows)
+    for _ in range(2):
+        hand.feed(Closed("adjust"))
+    hand.say("d")
+    if hand.state.phase == "recount":
+        hand.say("d")
+    summary = hand.job.view(hand.state)
+    assert isinstance(summary, ListView)
+    shown = dict(summary.rows[0].cells[1].args)
+    assert (shown["sign"], shown["value"]) == ("+" if difference > 0 else "-", abs(difference))
+    assert "found_since" not in hand.shown()
+    assert "lost_since" not in hand.shown()
+    hand.say("y")
+    assert hand.entries[0]["expected_quantity"] == 4 - difference
+
+
+def test_an_undone_count_is_compared_with_the_stock_without_what_was_undone() -> None:
+    hand = Hand({"A-1": [product("P1", 5)]})
+    hand.place("A-1")
+    hand.scan("P1", "4")
+    hand.booked = (loss(3, reference="undo-17"),)
+    hand.feed(Closed("adjust"))
+    hand.type(6)
+    assert hand.state.lines[0].expected == 8
+    hand.say("u")
+    hand.say("d")
+    assert hand.state.lines[0].expected == 8
 
 
 def test_goods_counted_again_after_a_loss_are_booked_as_counted() -> None:

@@ -14,6 +14,8 @@ from aisle import named_tuple_json
 from aisle.jobs.hand_over.hand_over_state import HandOverState
 from aisle.jobs.hand_over.job import HandOverJob
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Policy, Query, Rows, Write
+from aisle.jobs.name_goods_and_locations import at_location
+from aisle.jobs.view import msg
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, Back, Choice, Command, Match, Quantity, Scan
 from tests.run_length import tries
 
@@ -34,6 +36,8 @@ class World:
         self.stock = {(f"P{n}", "A-1"): Decimal(5) for n in range(1, 5)}
         self.gone: dict[str, Decimal] = {}
         self.units: dict[int, str] = {}
+        self.locations = [{"location_code": "A-1"}]
+        """Locations of each product, as far as they are known."""
 
     def picked(self, line: int) -> Decimal:
         return sum((quantity for (each, _), quantity in self.held.items() if each == line), Decimal(0))
@@ -67,7 +71,7 @@ class World:
         return {
             "line_number": line, "product_number": product, "description": f"Product {product}", "quantity": ordered,
             "picked_quantity": self.picked(line), "is_picked": line in self.closed, "put_down": put_down,
-            "locations": [{"location_code": "A-1"}], "preferred_location_code": None,
+            "locations": self.locations, "preferred_location_code": None,
             "unit": self.units.get(line, ""), "allow_decimal": line in self.units,
         }  # fmt: skip
 
@@ -111,6 +115,7 @@ class Hand:
         self.effects: list[Any] = []
         self.writes: list[Write] = []
         self.refused: list[Row] = []
+        self.told = msg("session.dropped")
         self.feed(Opened(opened or {}))
 
     def feed(self, *events: Event) -> str:
@@ -120,6 +125,7 @@ class Hand:
         while queue:
             turn = self.job.handle(self.state, queue.popleft(), self.context)
             self.state, said = turn.state, turn.verdict.text.id if turn.verdict else said
+            self.told = turn.verdict.text if turn.verdict else self.told
             self.effects += turn.effects
             writes = [each for each in turn.effects if isinstance(each, Write)]
             self.writes += writes
@@ -310,7 +316,9 @@ def test_what_the_customer_does_not_want_goes_back_and_the_rest_is_handed_over()
     assert hand.feed(Command("u")) == "hand_over.put_back_undone"
     assert hand.world.figures()[:2] == before[:2]
     hand.feed(Choice(2), Choice(3))
-    assert hand.world.picked(3) == 0, "one piece in hand is not asked about"
+    assert (hand.step, hand.world.picked(3)) == ("hand_over.location", Decimal(1))
+    assert hand.scan("A-2", LOCATION) == "hand_over.put_back"
+    assert hand.world.picked(3) == 0
     hand.world.closed.add(4)
     hand.later()
     assert hand.feed(Changed("order", "O1"), Scan((Match(LOCATION, "PU-1", "PU-1", code="PU-1"),))) == "hand_over.done"
@@ -330,6 +338,27 @@ def test_goods_put_down_and_in_hand_go_back_to_the_named_location_and_are_taken_
     assert hand.world.stock["P2", "A-1"] == 5
     assert hand.feed(Command("u")) == "hand_over.put_back_undone"
     assert hand.world.figures()[:2] == before[:2]
+
+
+@pytest.mark.parametrize("location", ["A-1", "A-2"])
+def test_goods_that_were_never_put_down_go_back_to_a_location_that_is_named(location: str) -> None:
+    hand = Hand()
+    before = hand.world.figures()
+    hand.scan("O1", ORDER)
+    hand.feed(Choice(2), Choice(3))
+    hand.feed(Choice(1)) if location == "A-1" else hand.scan(location, LOCATION)
+    assert dict(hand.told.args)["place"] == at_location(location)
+    assert hand.world.stock["P3", location] == (6 if location == "A-1" else 1)
+    assert hand.feed(Command("u")) == "hand_over.put_back_undone"
+    assert hand.world.figures()[:2] == before[:2]
+
+
+def test_goods_without_a_known_location_go_back_unasked() -> None:
+    hand = Hand()
+    hand.world.locations = []
+    hand.scan("O1", ORDER)
+    assert hand.feed(Choice(2), Choice(3)) == "hand_over.put_back"
+    assert hand.world.picked(3) == 0
 
 
 def test_a_job_opened_for_an_order_closes_with_it() -> None:

@@ -221,6 +221,28 @@ def test_an_order_that_somebody_has_says_as_well_when_it_is_due() -> None:
     assert [text.replace("20 Nov 9:41", "9:41") for text in said] == list(ways)
 
 
+def test_a_count_that_is_booked_otherwise_after_its_page_closed_is_told_once() -> None:
+    amounts = {"shown": Decimal(-1), "booked": Decimal(-4)}
+    row = {"key": "X.0", "label": "Oat drink", **amounts}
+    job, answer = HomeJob(), Rows("booked_otherwise", (row,), 1)
+    asked = job.handle(HomeState(), Changed("log", ""), CONTEXT).effects
+    assert [each.name for each in asked if isinstance(each, Query)] == ["counts_booked_otherwise"]
+    turn = job.handle(HomeState(), answer, CONTEXT)
+    assert turn.verdict
+    assert MessageWriter().write(turn.verdict.text).replace("\u2212", "-") == "Oat drink: -4 booked, not -1"
+    assert job.handle(turn.state, answer, CONTEXT).verdict is None
+
+
+def test_what_the_count_itself_has_told_is_not_told_again() -> None:
+    row = {"key": "X.0", "label": "Oat drink", "shown": Decimal(-1), "booked": Decimal(-4)}
+    job = HomeJob()
+    asked = job.handle(HomeState(), Closed("count"), CONTEXT).effects
+    (query,) = (each for each in asked if isinstance(each, Query) and each.name == "counts_booked_otherwise")
+    turn = job.handle(HomeState(), Rows(query.id, (row,), 1), CONTEXT)
+    assert turn.verdict is None
+    assert job.handle(turn.state, Rows("booked_otherwise", (row,), 1), CONTEXT).verdict is None
+
+
 def test_who_lost_the_race_for_a_hand_over_is_told_once_who_gave_it_away() -> None:
     why = store_message("stored_reason.handed_over_by", order="4101", who="Ben")
     body = {"orders": {"order_number": "4101", "is_active": False}}

@@ -90,7 +90,7 @@ def test_a_session_says_what_it_shows_page_by_page(home: StoreFolder, socket: Co
         return set(page)
 
     with at(home) as (session, _):
-        assert shown() == {"delivery", "order", "recount", "refusal"}
+        assert shown() == {"delivery", "log", "order", "recount", "refusal"}
         say(session, "4101")
         assert shown() == {"order/4101", "refusal", "store"}
         say(session, BARCODES[0])

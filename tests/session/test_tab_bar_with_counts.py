@@ -7,9 +7,10 @@ from contextlib import closing
 
 import pytest
 
+from aisle.cache.list_window import QueryResult
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import SignIn, Start
+from aisle.jobs.job import Args, Json, SignIn, Start
 from aisle.jobs.view import Frame, msg
 from aisle.scan.inputs import TAB_KEY, Key
 from aisle.session.session import Session, open_session
@@ -116,6 +117,24 @@ def test_a_tab_counts_a_change_with_the_list_of_its_page(desk: Session, home: St
     )
     desk.poll()
     assert shown_count(desk, "orders") == 4
+
+
+def test_keys_that_write_nothing_do_not_count_the_tabs_again(desk: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    press(desk, f"{TAB_KEY}orders")
+    asked: list[str] = []
+    query = desk.store.reader.query
+
+    def note(name: str, args: Args) -> QueryResult[Json]:
+        asked.append(name)
+        return query(name, args)
+
+    monkeypatch.setattr(desk.store.reader, "query", note)
+    for key in ("down", "up", "down"):
+        press(desk, key)
+    assert "exceptions" not in asked
+    desk.context.at += 11  # orders become late as time passes
+    desk.frames.build()
+    assert "exceptions" in asked
 
 
 def test_open_work_stays_below_a_tab_and_goes_on_after_it(desk: Session) -> None:

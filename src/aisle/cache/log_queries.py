@@ -46,7 +46,15 @@ from aisle.scan.grammar_and_meaning_types import LOCATION
 from aisle.search_text import index_text, normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log import CountsSinceRow, EntryRow, LogRow, LogSumsRow, MyEntriesRow, ReasonsRow
+    from aisle.jobs.row_types.log import (
+        CountsBookedOtherwiseRow,
+        CountsSinceRow,
+        EntryRow,
+        LogRow,
+        LogSumsRow,
+        MyEntriesRow,
+        ReasonsRow,
+    )
 
     class PastEntry(TypedDict):
         """Key and time of the entry before the first one."""
@@ -167,6 +175,43 @@ def _entry_of_day(
         "unused_before": unused_count_before(cache, row) if is_confirmed else None,
         "keeps_date": row["counted_quantity"] is not None and not announces_features(cache),
     }
+
+
+@declare_query("counts_booked_otherwise", "user since", whole_topics("log"))
+def counts_booked_otherwise(context: QueryContext, args: Args) -> QueryResult[CountsBookedOtherwiseRow]:
+    """Return the counts of a person on this host since then whose difference is booked otherwise than was shown.
+
+    Counts that the service does not use, or that are undone, are left out.
+    """
+    cache, since, user = context.cache, to_utc_text(str(args["since"])), str(args["user"])
+    begin = datetime.fromisoformat(since).timestamp()
+    found = fetch(context.outbox, _LOCAL_ENTRIES, begin, context.store_folder.store, user, to_text(user))
+    sent = [row for row in local_rows(found) if row["id"] and row["counted_quantity"] is not None]
+    numbers = [row["id"] for row in sent]
+    logged = {
+        str(key): log_row(str(key), str(at), parse_row(raw))
+        for key, at, raw in fetch(cache, _LOG_ENTRIES_BY_ID, to_text(numbers), "")
+    }
+    left_out = taken_back(cache, numbers)
+    undone = undone_entries(cache, context.outbox, since) if sent else set()
+    pairs = [(row, logged[row["id"]]) for row in sent if row["id"] in logged and row["id"] not in left_out]
+    differing = [
+        (row, entry["difference"])
+        for row, entry in pairs
+        if row["difference"] != entry["difference"] and not is_undone({**entry, "said": row["said"]}, undone)
+    ]
+    names = product_names(cache, (row["product_number"] for row, _ in differing))
+    rows: list[CountsBookedOtherwiseRow] = [
+        {
+            "key": row["key"],
+            "label": names.get(row["product_number"], row["product_number"]),
+            "shown": row["difference"],
+            "booked": booked,
+        }
+        for row, booked in differing
+        if row["difference"] is not None and booked is not None
+    ]
+    return rows, len(rows)
 
 
 @declare_query("counts_since", "since goods", whole_topics("log", OUTBOX))

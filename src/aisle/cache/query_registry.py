@@ -97,7 +97,7 @@ _QUERIES_BY_MODULE = {
     "goods_in_hand_queries": ("open_work",),
     "location_queries": ("held_goods", "location", "location_use", "locations", "locations_of_products"),
     "later_count_queries": ("later_counts", "unused_counts"),
-    "log_queries": ("counts_since", "log", "log_sums", "losses", "my_entries", "reasons"),
+    "log_queries": ("counts_booked_otherwise", "counts_since", "log", "log_sums", "losses", "my_entries", "reasons"),
     "unconfirmed_operation_queries": (
         "needing_person",
         "refused_operations",

@@ -1,12 +1,17 @@
-"""Operations that the service refused: log entries, which then need no undo, and movements."""
+"""Operations that the service refused: log entries, which then need no undo, and movements.
+
+Also counts that it booked with another difference than their page showed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Query, Rows
-from aisle.jobs.view import WRONG, Verdict, msg
+from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.view import WRONG, Verdict, msg, signed_message
 from aisle.stored_messages import read_message
 
 if TYPE_CHECKING:
@@ -63,6 +68,29 @@ def report_refused_hand_overs(
 
 _BY_OTHERS = ("stored_reason.handed_over_by", "stored_reason.order_finished")
 """Reasons that name the order, and say who has handed it over."""
+
+
+def query_booked_otherwise(since: str, user: str, *, is_reported: bool = False) -> Query:
+    """Return the query for counts booked otherwise than shown. `is_reported`: the open count has reported them."""
+    id_ = "booked_otherwise_before" if is_reported else "booked_otherwise"
+    return Query(id_, "counts_booked_otherwise", {"user": user, "since": since}, is_live=True)
+
+
+def report_booked_otherwise(reported: tuple[str, ...], answer: Rows) -> tuple[tuple[str, ...], Verdict | None]:
+    """Return all reports that this person has had, and a verdict for the latest new count booked otherwise, if any."""
+    fresh = [row for row in answer.rows if row["key"] not in reported]
+    reported = (*reported, *(row["key"] for row in fresh))[-MAX_REPORTED:]
+    if not fresh or answer.id != "booked_otherwise":
+        return reported, None
+    row = fresh[-1]
+    return reported, booked_otherwise_verdict(row["label"], row["booked"], row["shown"])
+
+
+def booked_otherwise_verdict(label: str, booked: Decimal, shown: Decimal, unit: str = "") -> Verdict:
+    """Return the verdict that a count was booked with another difference than its page showed."""
+    signed = [signed_message(each, measured(abs(each), unit)) for each in (booked, shown)]
+    return Verdict(WRONG, msg("count.booked_otherwise", label=label, booked=signed[0], shown=signed[1]))
+
 
 MAX_REPORTED = 100
 

@@ -199,7 +199,8 @@ class Session:
             if self._page_name() != page:
                 self.verdicts.end_report(before)
             has_writes = self.store.unit_of_work.has_writes
-            self.tabs.note_changes()
+            if has_writes:
+                self.tabs.note_changes()
             self.event_runner.commit()
         if self.batch.failure:
             self.scans.drop_held()

@@ -32,6 +32,9 @@ _ONE_KEY_JOBS: Final = frozenset(
 _COUNT_INTERVAL_S: Final = 2.0
 """Least time between two counts in seconds, on pages of no tab. A page of a tab counts as often as its own list."""
 
+_MAX_COUNT_AGE_S: Final = 10.0
+"""Age in seconds at which tabs are counted again without a change: orders become late and stuck as time passes."""
+
 
 @dataclass(eq=False)
 class Tabs(SessionPart):
@@ -39,8 +42,8 @@ class Tabs(SessionPart):
 
     def __post_init__(self) -> None:
         self._counts: dict[str, int] = {}
-        self._unread_lists: tuple[str, ...] = ()
-        """Lists that were not read yet when the tabs were counted."""
+        self._counted_from: tuple[object, tuple[str, ...]] | None = None
+        """Cache of the store that the tabs were counted in, and the lists that were not read yet."""
         self._counted_at = 0.0
         self._is_stale = True
         """True if the store may have changed since the tabs were counted."""
@@ -107,20 +110,26 @@ class Tabs(SessionPart):
 
     def _count_again(self, *, is_tab_open: bool) -> None:
         """Count what the tabs open, if that may have changed."""
-        unread, is_recent = self._store.notifications.link().unread_lists, self._is_recent and not is_tab_open
-        if unread == self._unread_lists and (not self._is_stale or is_recent):
+        unread = self._store.notifications.link().unread_lists
+        source = self._store.reader, unread
+        if source == self._counted_from and self._is_younger_than(self._allowed_age(is_tab_open=is_tab_open)):
             return
         try:
             self._counts = self._read_counts(unread)
         except StorageError:
             return
-        self._unread_lists = unread
+        self._counted_from = source
         self._is_stale, self._counted_at = False, self._context.at
 
-    @property
-    def _is_recent(self) -> bool:
-        """True if the tabs were counted just now."""
-        return 0 <= self._context.at - self._counted_at < _COUNT_INTERVAL_S
+    def _allowed_age(self, *, is_tab_open: bool) -> float:
+        """Return the age in seconds at which the tabs are counted again."""
+        if not self._is_stale:
+            return _MAX_COUNT_AGE_S
+        return 0 if is_tab_open else _COUNT_INTERVAL_S
+
+    def _is_younger_than(self, age_s: float) -> bool:
+        """Return whether the tabs were counted less than this time ago."""
+        return 0 <= self._context.at - self._counted_at < age_s
 
     def _read_counts(self, unread: tuple[str, ...]) -> dict[str, int]:
         """Count what the tabs open. Exceptions are not counted until all lists that they come from are read."""

@@ -1,4 +1,7 @@
-"""Goods lost or found since they were counted: a count is booked as of its time, so that they come off or on it."""
+"""Goods lost or found since they were counted: a count is booked as of its time, so that they come off or on it.
+
+What was booked before the count and is undone since changes the stock that the count is compared with.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,19 @@ from aisle.jobs.job import Query
 from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import Line, Msg, msg
+from aisle.operation_body_types import UNDO_PREFIX
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from aisle.jobs.count.count_state import CountLine, CountState
     from aisle.jobs.row_types.log import MyEntriesRow
 
 CHANGES_QUERY = "changes"
 """Id of the query for what was lost or found since products were counted."""
+
+_EARLIEST = "0001"
+"""Time before all others."""
 
 MAX_ENTRIES = 1000
 """Number of entries of the counted products that are read at most."""
@@ -35,24 +44,58 @@ def query_changes(state: CountState) -> tuple[Query, ...]:
 
 def with_changes(state: CountState, rows: tuple[MyEntriesRow, ...]) -> CountState:
     """Return the state with what was lost or found, and with undos of that; counts and refused entries are left out."""
+    times = {row["id"]: row["at"] for row in rows}
     changes = tuple(
         StockChange(
-            row["product_number"], row["location_code"], row["pool"], row["difference"] or Decimal(0), row["at"]
+            row["product_number"],
+            row["location_code"],
+            row["pool"],
+            row["difference"] or Decimal(0),
+            row["at"],
+            undone_at=_undone_at(row, times),
         )
         for row in rows
         if row["counted_quantity"] is None and row["outcome"] not in ("refused", "resolved")
     )
-    return state._replace(stock_changes=changes)
+    return with_undone(state._replace(stock_changes=changes))
+
+
+def _undone_at(row: MyEntriesRow, times: Mapping[str, str]) -> str:
+    """Return when the entry was made that a row undoes, the earliest time if it is not in these rows; else empty."""
+    reference = str(row.get("reference") or "")
+    if not reference.startswith(UNDO_PREFIX):
+        return ""
+    entry = reference.removeprefix(UNDO_PREFIX)
+    return times.get(entry) or (to_utc_text(entry) if "T" in entry else _EARLIEST)
+
+
+def with_undone(state: CountState) -> CountState:
+    """Return the state with the expected stock as if what is undone since a line was counted had never been booked."""
+    return state._replace(lines=tuple(_line_with_undone(state, line) for line in state.lines))
+
+
+def _line_with_undone(state: CountState, line: CountLine) -> CountLine:
+    is_comparable = line.counted is not None and not line.later
+    undone = (each.quantity for each in _changes_since(state, line) if _is_undone_before(each, line))
+    total = sum(undone, Decimal(0)) if is_comparable else Decimal(0)
+    return line._replace(expected=line.expected - line.undone + total, undone=total)
+
+
+def _is_undone_before(change: StockChange, line: CountLine) -> bool:
+    """Return True if a change undoes what was booked before a line was counted."""
+    return bool(change.undone_at) and change.undone_at <= to_utc_text(line.counted_at)
+
+
+def _changes_since(state: CountState, line: CountLine) -> Iterator[StockChange]:
+    counted_at = to_utc_text(line.counted_at) if line.counted_at else ""
+    return (each for each in state.stock_changes if each.counted_at > counted_at and _is_of(state, each, line))
 
 
 def change_since(state: CountState, line: CountLine) -> Decimal:
     """Return the quantity of a counted line that was found since less what was lost; 0 if others counted it later."""
     if line.counted is None or line.later:
         return Decimal(0)
-    counted_at = to_utc_text(line.counted_at)
-    since = (
-        each.quantity for each in state.stock_changes if each.counted_at > counted_at and _is_of(state, each, line)
-    )
+    since = (each.quantity for each in _changes_since(state, line) if not _is_undone_before(each, line))
     return sum(since, Decimal(0))
 
 

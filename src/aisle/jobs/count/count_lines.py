@@ -146,7 +146,7 @@ def with_new_expected(state: CountState, fresh: Iterable[CountLine]) -> CountSta
 
 def expected_stock(line: CountLine) -> ExpectedStock:
     """Return the expected stock that a line is compared with."""
-    return ExpectedStock(line.expected, line.held, line.is_expected_unknown)
+    return ExpectedStock(line.expected - line.undone, line.held, line.is_expected_unknown)
 
 
 def line_key(line: CountLine) -> tuple[str, str, int]:
@@ -254,7 +254,8 @@ def set_counted(
     changed = item._replace(
         counted=counted, counted_at=now, is_left_as_is=False, needs_recount=False, is_recounted=False, is_typed=False
     )
-    changed = changed._replace(latest=stock and item.latest, later=None, **(stock or item.latest or was)._asdict())
+    new = stock or item.latest or was._replace(expected=item.expected)
+    changed = changed._replace(latest=stock and item.latest, later=None, undone=Decimal(0), **new._asdict())
     return replace_line(state, index, changed)._replace(current_index=index)
 
 
@@ -301,8 +302,8 @@ def undo_entry(state: CountState) -> tuple[CountState, CountLine | None]:
     for index, item in enumerate(state.lines):
         if (item.location, item.product, item.pool) == (before.location, before.product, before.pool):
             restored = item._replace(counted=before.counted, counted_at=before.counted_at)
-            restored = restored._replace(is_recounted=False, needs_recount=False, is_typed=False)
-            latest = item.latest or expected_stock(item)
+            restored = restored._replace(is_recounted=False, needs_recount=False, is_typed=False, undone=Decimal(0))
+            latest = item.latest or expected_stock(item)._replace(expected=item.expected)
             if before.counted is None:
                 restored = restored._replace(latest=None, later=None, **latest._asdict())
             elif before.stock:

@@ -83,6 +83,8 @@ class CountLine(NamedTuple):
     """True if the stock is unknown: `expected` has no meaning, and there is no difference."""
     is_typed: bool = False
     """True if the counted quantity was typed and nothing was scanned since."""
+    undone: Decimal = Decimal(0)
+    """Part of `expected` that comes from undos since the last scan or entry of what was booked before it."""
     latest: ExpectedStock | None = None
     """Expected stock that was read since the last scan or entry; the next one is compared with it. None for none."""
     later: LaterCount | None = None
@@ -179,6 +181,10 @@ class CountState(NamedTuple):
     """Digits that are being looked up: a quantity or a record's number."""
     choices: tuple[CountTarget, ...] = ()
     question: QuantityQuestion | None = None
+    asked_at: str = ""
+    """Time of the scan or number in question, ISO 8601 UTC; its quantity is counted then, not at the answer."""
+    asked_stock: ExpectedStock | None = None
+    """Expected stock at that time."""
     pending_scan: Match | None = None
     """Scan of a product that is being looked up."""
     sent: SentSummary | None = None

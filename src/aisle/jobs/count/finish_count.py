@@ -146,6 +146,7 @@ def handle_later(state: CountState, id_: str, rows: tuple[LaterCountsRow, ...], 
 
 def next_question(state: CountState, context: Context) -> Result:
     """Go to the next question, then to the summary; send at once if nothing differs."""
+    state = changes_since_count.with_undone(state)
     if any(item.is_missing for item in state.lines):
         state = state._replace(phase="missing")
         return _ask_missing(state, state.question_index)

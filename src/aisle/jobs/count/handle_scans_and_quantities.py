@@ -102,7 +102,7 @@ def repeat_question(state: CountState, question: QuantityQuestion, event: Scan |
         if not question.matches and quantity_or_record.is_implausible(
             more, item.expected, context.policy.large_quantity
         ):
-            return _ask_quantity(state, item, question.quantity + more)
+            return _ask_quantity(state, item, question.quantity + more, context)
         if question.names(first):
             return handle_scan(state._replace(question=None), event.matches, context)
         return reply(state, WRONG, "count.answer_first", what=name_of(first))
@@ -299,7 +299,15 @@ def handle_records_by_number(state: CountState, rows: tuple[RecordsByNumberRow, 
             else handle_scan(state, scan.matches, context)
         )
     question = QuantityQuestion(value, matches)
-    return Turn(state._replace(choices=(), question=question), (), Verdict(ASK, question.text(value, "")))
+    return Turn(_with_question(state, question, context), (), Verdict(ASK, question.text(value, "")))
+
+
+def _with_question(state: CountState, question: QuantityQuestion, context: Context) -> CountState:
+    """Return the state with a question about a quantity, and with the time and the stock that it is counted at."""
+    state = state._replace(choices=())
+    line = view.open_quantity_line(state)
+    stock = line and (line.latest or count_lines.expected_stock(line))
+    return state._replace(question=question, asked_at=context.now, asked_stock=stock)
 
 
 def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> Result:
@@ -310,7 +318,7 @@ def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> 
     if question := _ask_if_plausible(state, item, value, context):
         return question
     if state.has_moved_on and state.question != QuantityQuestion(value):  # typed again, a number is confirmed
-        return _ask_quantity(state, item, value, "count.confirm_next")
+        return _ask_quantity(state, item, value, context, "count.confirm_next")
     return _set_quantity(state, value, context)
 
 
@@ -322,13 +330,13 @@ def _ask_if_plausible(
     counted = max(line.counted or Decimal(0), state.recount_quantity or Decimal(0))
     limit = context.policy.large_quantity
     is_far = quantity_or_record.is_implausible_sum(value, line.expected, limit, counted, scanned)
-    return _ask_quantity(state, line, value) if is_far else None
+    return _ask_quantity(state, line, value, context) if is_far else None
 
 
 def _ask_quantity(
-    state: CountState, line: CountLine, value: Decimal, question: str = "count.confirm_quantity"
+    state: CountState, line: CountLine, value: Decimal, context: Context, question: str = "count.confirm_quantity"
 ) -> Result:
-    state = state._replace(choices=(), question=QuantityQuestion(value))
+    state = _with_question(state, QuantityQuestion(value), context)
     label = next((count_lines.label_with_pools(state, at) for at, each in enumerate(state.lines) if each == line), None)
     return reply(state, ASK, question, value=amount_of(line, value), label=label or line.label)
 
@@ -346,13 +354,22 @@ def handle_choice(state: CountState, number: int, context: Context) -> Result:
 def _answer_question(state: CountState, question: QuantityQuestion, number: int, context: Context) -> Result:
     match = question.match_of_choice(number)
     if number == 1:
-        return _set_quantity(state, question.quantity, context)
+        at_question = context._replace(now=state.asked_at or context.now)
+        return _set_quantity(_with_asked_stock(state), question.quantity, at_question)
     if match is None:
         return drop_quantity(state)
     state = state._replace(question=None)
     if match.kind not in (PRODUCT, LOCATION):  # cannot be counted; the number was meant for another page
         return reply(state, INFO, "session.dropped")
     return handle_scan(state, (match,), context)
+
+
+def _with_asked_stock(state: CountState) -> CountState:
+    """Return the state in which the quantity in question is compared with the stock at the time of its input."""
+    line, stock = view.open_quantity_line(state), state.asked_stock
+    if line is None or stock is None:
+        return state
+    return count_lines.replace_line(state, state.lines.index(line), line._replace(latest=stock))
 
 
 def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result:

@@ -17,6 +17,8 @@ class StockChange(NamedTuple):
     """Unit of goods that are measured; empty for pieces."""
     absorbed: Decimal = Decimal(0)
     """What the count took back of changes that came late; its undo lets them change the stock again."""
+    undone_at: str = ""
+    """Time of the entry that this one undoes; empty for another entry."""
 
 
 class CountedQuantity(NamedTuple):

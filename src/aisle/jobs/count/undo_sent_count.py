@@ -10,7 +10,7 @@ from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Close, Context, Query, Turn, Write, reply
 from aisle.jobs.log_writes import log_writes, stock_change_entry
 from aisle.jobs.store_time import to_utc_text
-from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, signed_message, undo_verdict
+from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,18 +69,16 @@ def report_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
     if not pairs:
         return Turn(state)
     shown, now = pairs[0]
-    amounts = {"booked": _signed(now), "shown": _signed(shown)}
     state = state._replace(last_sent=sent._replace(changes=booked))
-    return reply(state, WRONG, "count.booked_otherwise", label=shown.label or shown.product, **amounts)
+    label = shown.label or shown.product
+    return Turn(
+        state, (), find_and_report_refusals.booked_otherwise_verdict(label, now.quantity, shown.quantity, shown.unit)
+    )
 
 
 def _as_confirmed(change: StockChange, row: MyEntriesRow | None) -> StockChange:
     is_booked = row is not None and row["outcome"] == "confirmed" and not row["is_not_used"]
     return _as_booked(change, row) if is_booked else change
-
-
-def _signed(change: StockChange) -> Msg:
-    return signed_message(change.quantity, name_goods_and_locations.measured(abs(change.quantity), change.unit))
 
 
 def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:

@@ -390,9 +390,9 @@ def _put_back_all(state: HandOverState, context: Context) -> Result:
 
 
 def _ask_location(state: HandOverState, goods: LineGoods, quantity: Decimal, context: Context) -> Result:
-    """Ask where the goods are put. Those that were never put down go back where they were picked."""
+    """Ask where the goods are put. Those that were never put down go back unasked if no location of them is known."""
     asked = state._replace(step=LOCATION, line=goods.line, quantity=quantity)
-    return Turn(asked) if goods.held else put_back_at(asked, "", context)
+    return Turn(asked) if goods.held or goods.stock_location else put_back_at(asked, "", context)
 
 
 class LocationPage(PutBackPage):
@@ -425,7 +425,7 @@ def put_back_at(state: HandOverState, location: str, context: Context) -> Result
         return Turn(drop_put_back(state))
     step = put_back_step(state.order, goods, min(state.quantity, goods.picked), location)
     done = drop_put_back(state)._replace(put_back=(*state.put_back, step)[-MAX_UNDO:], checked=())
-    place = name_goods_and_locations.at_location(location if step.moved else "")
+    place = name_goods_and_locations.at_location(location)
     said = msg("hand_over.put_back", quantity=_quantity(goods, step.quantity), label=goods.label, place=place)
     return Turn(done, put_back_writes(step, context), Verdict(GOOD, said))
 

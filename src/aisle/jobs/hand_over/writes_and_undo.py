@@ -49,7 +49,7 @@ def put_back_writes(step: PutBack, context: Context, *, is_undo: bool = False) -
         "picked_quantity": after,
         "is_picked": is_picked,
     }
-    if step.moved and step.location:  # the page names it for all of them
+    if step.location:  # the page names it for all of them
         line["preferred_location_code"] = step.location
     return (*movement, order_write(step.order, {"order_number": step.order, "order_lines": [line]}, context.store))
 

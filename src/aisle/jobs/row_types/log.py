@@ -79,6 +79,16 @@ class UnusedCountsRow(TypedDict):
     """Person who made the later count; empty if that is undone."""
 
 
+class CountsBookedOtherwiseRow(TypedDict):
+    """Count of this host whose difference the service booked otherwise than its page showed."""
+
+    key: str
+    label: str
+    """Name of the product."""
+    shown: Decimal
+    booked: Decimal
+
+
 class CountsSinceRow(TypedDict):
     """Count of goods that somebody made since a move."""
 

@@ -311,13 +311,14 @@ class HomeJob(Job[HomeState]):
                 since = state.signed_in_at or context.now
                 moves = find_and_report_refusals.query_refused_moves(since)
                 return Turn(state, (moves, find_and_report_refusals.query_refused_hand_overs(since)))
+            case Changed("log"):
+                since = state.signed_in_at or context.now
+                return Turn(state, (find_and_report_refusals.query_booked_otherwise(since, context.user),))
             case Opened({"queries_later": True}):
                 return Turn(state._replace(signed_in_at=context.now))
             case Opened() | Closed() | Changed("order" | "outbox" | "delivery" | "recount") | Resumed():
                 state = state._replace(signed_in_at=state.signed_in_at or context.now)
-                return self._refresh_all(
-                    state, context, moved=isinstance(event, Closed) and event.job in ("move", "clearance_tasks")
-                )
+                return self._refresh_all(state, context, event.job if isinstance(event, Closed) else "")
             case TypedText(text):
                 listed = list_cursor_and_search.with_typed_search(
                     state, text, "doqru", len(MENU_PAGES[state.menu_page])
@@ -385,6 +386,9 @@ class HomeJob(Job[HomeState]):
                     state.reported_refusals, rows, context.user
                 )
                 return Turn(state._replace(reported_refusals=known), (), said)
+            case Rows("booked_otherwise" | "booked_otherwise_before"):
+                known, said = find_and_report_refusals.report_booked_otherwise(state.reported_refusals, answer)
+                return Turn(state._replace(reported_refusals=known), (), said)
             case Rows("refused" | "refused_before"):
                 known, said = find_and_report_refusals.report_refused_moves(
                     state.reported_refusals, answer, context.user
@@ -392,8 +396,11 @@ class HomeJob(Job[HomeState]):
                 return Turn(state._replace(reported_refusals=known), (), said)
         return Turn(state)
 
-    def _refresh_all(self, state: HomeState, context: Context, *, moved: bool = False) -> Result:
-        refused = find_and_report_refusals.query_refused_moves(state.signed_in_at, is_reported=moved)
+    def _refresh_all(self, state: HomeState, context: Context, closed: str = "") -> Result:
+        """Query everything again; `closed` is the job that was closed, which has reported what it knew."""
+        since, is_moved = state.signed_in_at, closed in ("move", "clearance_tasks")
+        refused = find_and_report_refusals.query_refused_moves(since, is_reported=is_moved)
+        booked = find_and_report_refusals.query_booked_otherwise(since, context.user, is_reported=closed == "count")
         assigned = Query("assigned_orders", "assigned_orders", {"user": context.user}, is_live=True)
         rejected = (
             (Query("rejected_order", "order", {"order_number": state.rejected_order}, is_live=True),)
@@ -405,9 +412,9 @@ class HomeJob(Job[HomeState]):
             Query("partly_received", "partly_received", {}, is_live=True),
             Query("recounts", "recounts", {"size": 1}, is_live=True),
             Query("expiry_checks", "due_checks", {"day": store_day(context.now)}, is_live=True),
-            find_and_report_refusals.query_refused_hand_overs(state.signed_in_at),
+            find_and_report_refusals.query_refused_hand_overs(since),
         )
-        return Turn(state, (_query(state, context), *counts, assigned, refused, *rejected))
+        return Turn(state, (_query(state, context), *counts, assigned, refused, booked, *rejected))
 
     def _handle_scan(self, state: HomeState, match: Match, context: Context) -> Result:
         if state.last_read.is_repeated(match.key, context.now):
