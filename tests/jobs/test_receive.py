@@ -586,6 +586,18 @@ def test_the_page_says_for_whom_goods_in_hand_are_and_what_each_order_needs(
     assert owners(hand) == said
 
 
+def test_an_unannounced_product_that_was_undone_is_no_line_of_the_delivery() -> None:
+    hand = Hand()
+    hand.say("D-1")
+    lines = hand.state.lines
+    hand.store.deliveries["D-1"].append({**hand.store.deliveries["D-1"][0], "line_number": 9, "quantity": Decimal(0)})
+    hand.feed(Resumed())
+    assert hand.state.lines == lines
+    hand.store.deliveries["D-1"][-1]["received"] = Decimal(1)
+    hand.feed(Resumed())
+    assert len(hand.state.lines) == len(lines) + 1
+
+
 def test_what_an_order_needs_counts_goods_that_were_just_received() -> None:
     hand = Hand()
     hand.store.order_needs["D-1"] = [{"order_number": "4101", "product_number": "P4", "needed": Decimal(1)}]

@@ -10,6 +10,16 @@ from tests.run_length import tries
 from tests.service.world import World, line_end
 
 
+@pytest.mark.parametrize(("named", "pool"), [(None, "3"), (2, "2")])
+async def test_both_log_entries_of_a_movement_name_the_pool(world: World, named: int | None, pool: str) -> None:
+    await world.count("P1", "A1", stock_pool_3=5)
+    target = {"location_code": "BACK"} | ({"stock_pool": named} if named else {})
+    await world.move("P1", 2, {"location_code": "A1", "stock_pool": 3}, target)
+    entries = await world.rows("/products/stock/storeproductlogs")
+    moved = {entry["quantity"]: entry.get("stock_pool") for entry in entries if "counted_quantity" not in entry}
+    assert moved == {-2: "3", 2: pool}
+
+
 async def test_goods_move_between_places_and_the_log_has_both_ends(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=5)
     answer = await world.move("P1", 2, "A1", "A2", reference="R1", reason_code="7")

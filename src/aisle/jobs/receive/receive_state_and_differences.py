@@ -287,7 +287,8 @@ def parse_delivery_line(row: DeliveryLineRow) -> DeliveryLine:
 
 def with_delivery_row(state: ReceiveState, row: DeliveryRow) -> ReceiveState:
     """Take over the lines of a row of the query `delivery`, and what the orders of these lines need."""
-    state = state._replace(lines=tuple(parse_delivery_line(line) for line in row["lines"]))
+    lines = (parse_delivery_line(line) for line in row["lines"])
+    state = state._replace(lines=tuple(line for line in lines if not _is_undone(line)))
     needs = tuple(
         OrderNeed(
             need["order_number"],
@@ -298,6 +299,11 @@ def with_delivery_row(state: ReceiveState, row: DeliveryRow) -> ReceiveState:
         for need in row.get("order_needs") or ()
     )
     return state._replace(order_needs=needs)
+
+
+def _is_undone(line: DeliveryLine) -> bool:
+    """Return True if nothing is announced on a line and nothing received: its receipt was undone."""
+    return not (line.announced or line.received or line.is_announced_unknown or line.is_unknown)
 
 
 def _received_for_order(state: ReceiveState, order: str, product: str) -> Decimal:

@@ -107,9 +107,10 @@ async def _move_item(ledger: Ledger, logs: LogWriter, item: ExtendedMovementItem
     flagged = ledger.pop_negative_flag()
     if moved.from_hand:
         logs.add(LogEntry(product, IN_HAND_SOURCE, -moved.from_hand, line=target.line, reference=item.get("reference")))
+    arrival = target if target.pool else target._replace(pool=source.pool)  # goods keep their pool unless one is named
     for end, part, end_fields, moved_on in (
         (source, -moved.from_source, item.get("from_location", _NO_END), left_on),
-        (target, quantity, item.get("to_location", _NO_END), occurred_on),
+        (arrival, quantity, item.get("to_location", _NO_END), occurred_on),
     ):
         if part:
             logs.add(_log_entry(product, end, part, item, end_fields, flagged=flagged and part < 0), moved_on)
