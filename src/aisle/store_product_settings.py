@@ -110,6 +110,13 @@ def expiry_check_day(row: Mapping[str, object]) -> str:
     return entry_day(row, "validate_expiry_date_time")
 
 
+def least_on_shop_floor(row: Mapping[str, object]) -> Decimal:
+    """Return the quantity of a stock entry's product below which the shop floor is replenished: its order level, else
+    its minimum; 0 for never."""
+    level = to_decimal(row.get("order_level"))
+    return max(Decimal(0), level if level > 0 else to_decimal(row.get("min")))
+
+
 def _parse_store_day(text: str) -> str:
     """Return the day in the zone of the store; invalid text is unchanged."""
     day = store_time.named_day(text) or store_time.day_in_store(text)

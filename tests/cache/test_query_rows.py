@@ -114,12 +114,19 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
     cache.write_store_details("0002", {"store_number": "0002", "opening_hours": []}, 1.0)
     cache.write_people([person("U1", "Anna Berg", "supervisor"), person("U2", "Ben Okafor")])
     cache.write_products(
-        [_documented(good.a_product("P1")), product("P2", "Whole", set_products=[{"set_product_number": "P1"}])]
+        [
+            _documented(good.a_product("P1")),
+            product("P2", "Whole", set_products=[{"set_product_number": "P1"}]),
+            product("P3"),
+        ]
     )
     cache.write_stock(
         [_documented(good.a_stock_entry("P1")), stock("P2", -2, places={"A": -2}, validate_expiry_datetime=NOW)], 0, 1.0
     )
-    cache.write_locations([location("A", 1, tags=["t"]), location("B", 2, tags=["pickup"])])
+    cache.write_locations(
+        [location("A", 1, tags=["t"]), location("B", 2, tags=["pickup"]), location("R", 3, default_stock_pool="2")]
+    )
+    cache.write_stock([stock("P3", 9, order_level=5, store_locations=[{"store_location_code": "R", "quantity": 9}])])
     lines = [line(1, "P1", 3, 1, picked_username="U2"), line(2, "P2", 1, rejection_reason_code="1", description="Oat")]
     reason = {"rejection_reason_code": "7", "rejection_reason_code_description": "Broken"}
     put_orders(cache, good.an_order("O1"), order("O2", *lines), order("O3", *lines, **reason))
@@ -172,6 +179,7 @@ ARGUMENTS: dict[str, Any] = {
     },
     **{"order_number": "O1", "orders": ["O1", "O2"], "product_number": "P1", "product_numbers": ["P1", "P2"]},
     **{"location_code": "A", "code": "P1", "store_number": "0002", "tag": "t", "kind": "", "request_id": "R"},
+    **{"shop_floor": 1, "backroom": 2},
     **{"operation": "create-movement", "op_id": "", "terminal": "t1"},
 }
 OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -195,6 +203,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "unused_counts": {"user": "U1", "since": "2026-01-01T00:00:00Z"},
     "counts_booked_otherwise": {"user": "U1", "since": "2026-01-01T00:00:00Z"},
     "order_history": {"order_number": "O2"},
+    "replenishment_moves": {"product_number": "P3"},
     "log": {"location_code": "", "product_number": "", "since": ""},
     "unexpected_product": {"orders": [], "products": ["P2"]},
     "my_entries": {"product_number": ""},

@@ -45,7 +45,7 @@ SELECT a.id, a.raw FROM assignment a LEFT JOIN orders o ON o.order_number = a.ra
 WHERE o.state IS NULL OR o.state < 2 ORDER BY a.n
 """
 """An order that was handed over holds nothing any more; it may be known before the list is read again."""
-_ASSIGNMENTS_IN_WORK = """
+_OTHER_WORK = """
 SELECT h.order_number, j.user, s.* FROM order_in_work h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
 JOIN session s ON s.session_id = j.session_id WHERE h.order_number >= ? AND h.order_number < ?
 """
@@ -99,7 +99,7 @@ def held_by_category(context: QueryContext, args: Args) -> QueryResult[HeldByCat
 def open_assignments(context: QueryContext, args: Args) -> QueryResult[AssignmentsRow]:
     """Return a window on the goods that clearances (of a `tag`) want moved and nobody of this host has moved yet."""
     cache, tag = context.cache, str(args.get("tag") or "")
-    workers = _workers_by_assignment(cache, context.outbox)
+    workers = workers_by_key(context, ASSIGNMENT_PREFIX)
     rows = [row for row in _open_rows(context) if tag in ("", row["tag"])]
     first, size = window_bounds(args)
     shown = rows[first : first + size]
@@ -178,12 +178,11 @@ def _goods_key(product: str, end: Mapping[str, Any]) -> tuple[str, str, str, int
     return product, str(end.get("location_code") or ""), str(end.get("customer_order_number") or ""), line
 
 
-def _workers_by_assignment(cache: apsw.Connection, outbox: apsw.Connection) -> dict[str, tuple[str, str]]:
-    """Return user and name of who works on an assignment at a terminal of this host, by its id."""
+def workers_by_key(context: QueryContext, prefix: str) -> dict[str, tuple[str, str]]:
+    """Return user and name of who works at a terminal of this host on what has a key with this prefix, by the rest of
+    the key."""
     found: dict[str, tuple[str, str]] = {}
-    for name, user, *session in fetch(
-        outbox, _ASSIGNMENTS_IN_WORK, ASSIGNMENT_PREFIX, ASSIGNMENT_PREFIX + "\U0010ffff"
-    ):
+    for name, user, *session in fetch(context.outbox, _OTHER_WORK, prefix, prefix + "\U0010ffff"):
         if session_from_row(session).is_running:
-            found[str(name).removeprefix(ASSIGNMENT_PREFIX)] = str(user), person_name(cache, str(user))
+            found[str(name).removeprefix(prefix)] = str(user), person_name(context.cache, str(user))
     return found

@@ -22,7 +22,7 @@ from aisle.cache.service_row_parsing import (
     text_field,
 )
 from aisle.decimal_of_row import to_decimal
-from aisle.store_product_settings import expiry_check_day
+from aisle.store_product_settings import expiry_check_day, least_on_shop_floor
 
 FLAG_BITS = {"is_promotion": (1, True), "is_set": (2, True), "is_active": (4, False), "is_order_manually": (8, True)}
 """Rare flags that people filter by: the flag with its bit and the value that sets the bit."""
@@ -70,6 +70,8 @@ class StockRow(NamedTuple):
     """Each location in `raw` once."""
     expiry_check: str
     """Day of the store on which its expiry date is checked next; empty if none is set."""
+    order_level: float
+    """Quantity below which the shop floor is replenished; 0 for never."""
 
 
 def parse_product(service_row: object) -> ProductRow:
@@ -119,6 +121,7 @@ def parse_stock(service_row: object, store: str) -> StockRow:
         dump_row(raw),
         parse_location_stock(locations),
         expiry_check_day(raw),
+        float(least_on_shop_floor(raw)),
     )
 
 

@@ -36,7 +36,7 @@ class _KnownProduct(NamedTuple):
 
 
 _PRODUCT_COLUMNS = ("id", *ProductRow._fields)
-_STOCK_COLUMNS = ("id", "read_began", "quantity", "barcode", "raw", "expiry_check")
+_STOCK_COLUMNS = ("id", "read_began", "quantity", "barcode", "raw", "expiry_check", "order_level")
 
 
 def write_products(connection: apsw.Connection, rows: Sequence[ProductRow]) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ class _StockBatch:
             codes = decode_codes(old.codes)
             before = all_codes(codes, row.product_number, old.stock_barcode)
             self._codes.change(row.product_number, before, all_codes(codes, row.product_number, row.barcode))
-        self._stock.append((old.id, began, row.quantity, row.barcode, row.raw, row.expiry_check))
+        self._stock.append((old.id, began, row.quantity, row.barcode, row.raw, row.expiry_check, row.order_level))
         if NEGATIVE_MARK in row.raw:
             negative = enumerate(negative_stock(json.loads(row.raw)))
             self._negative_stock += [(n, code, str(quantity), old.id) for n, (code, quantity) in negative]

@@ -111,6 +111,7 @@ _QUERIES_BY_MODULE = {
     "people_and_rights_queries": ("features", "list_choices", "people", "person", "preferences", "user_token"),
     "receipt_queries": ("receipt_kinds", "receipts"),
     "recount_queries": ("recounts",),
+    "replenishment_queries": ("replenishment", "replenishment_moves"),
     "entries_to_review_queries": ("entries_to_review",),
     "product_queries": ("product", "search", "store_product", "surrounding"),
     "record_search": ("records",),

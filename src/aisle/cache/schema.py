@@ -133,7 +133,7 @@ CREATE TABLE order_audit (
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 45
+SCHEMA_VERSION = 46
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -248,7 +248,8 @@ CREATE TABLE stock (
   quantity NUMERIC NOT NULL,
   barcode TEXT NOT NULL,
   raw TEXT NOT NULL,
-  expiry_check TEXT NOT NULL DEFAULT ''
+  expiry_check TEXT NOT NULL DEFAULT '',
+  order_level REAL NOT NULL DEFAULT 0
 );
 CREATE INDEX stock_expiry_check ON stock (expiry_check, id) WHERE expiry_check <> '';
 CREATE INDEX product_beginning ON product (substr(text, 1, 24));

@@ -36,6 +36,9 @@ ZERO = Decimal(0)
 ASSIGNMENT_PREFIX = "assignment/"
 """Prefix of the key under which an open job claims a clearance task, as it claims orders."""
 
+REPLENISHMENT_PREFIX = "replenishment/"
+"""Prefix of the key under which it claims a product that it has taken to replenish the shop floor."""
+
 
 class PoolQuantity(NamedTuple):
     """Quantity in a pool."""

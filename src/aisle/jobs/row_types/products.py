@@ -203,3 +203,31 @@ class RecordRow(TypedDict):
     key: str
     label: str
     """Customer, product name, description or supplier; empty if there is none."""
+
+
+class ReplenishmentRow(TypedDict):
+    """Move of a product from the backroom to the shop floor."""
+
+    product_number: str
+    product_name: str
+    location_code: str
+    """Location in the backroom."""
+    quantity: Decimal
+    """Quantity to move: what is missing, but not more than `available`."""
+    available: Decimal
+    """Free stock at the location."""
+    pools: dict[str, Decimal]
+    """The same by pool; empty if unknown."""
+    on_floor: Decimal
+    """Free stock on the shop floor."""
+    order_level: Decimal
+    """Quantity below which the shop floor is replenished."""
+    allow_decimal: bool
+    unit: str
+    to_location: str
+    """Location on the shop floor; empty if unknown."""
+    to_order: Number | None
+    """Its walking order."""
+    worker: str
+    """User who has the goods on the cart at a terminal of this host, or empty."""
+    worker_name: str
