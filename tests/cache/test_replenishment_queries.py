@@ -162,14 +162,18 @@ def test_who_has_it_on_the_cart_is_named(shop: CacheWriter, reads: CacheReader, 
     assert [(row["worker"], row["worker_name"]) for row in rows] == [("", ""), ("U2", "Ben"), ("", "")]
 
 
-def test_moves_are_found_once_for_each_state_of_the_cache(shop: CacheWriter, reads: CacheReader) -> None:
+def test_only_products_that_changed_are_read_again(shop: CacheWriter, reads: CacheReader) -> None:
     asked: list[str] = []
-    moves(reads)
+    before = moves(reads)
     reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-    moves(reads, first=1)
+    shop.write_stock([levels("P3", place("A-1", 1), place("R-1", 9)), levels("P1", place("A-1", 9), place("R-1", 9))])
+    assert moves(reads) == [("P3", "R-1", 9, "A-1"), *(row for row in before if row[0] != "P1")]
+    kept = [{"location_code": "A-1", "quantity": 4, "customer_order_number": "O1"}]
+    put_orders(shop, order("O1", line(1, "P2", 4, 4, moved_quantity=4, store_locations=kept)))
+    assert ("P2", "R-2", 9, "") in moves(reads)
     assert not [sql for sql in asked if "order_level" in sql]
-    shop.write_stock([levels("P3", place("A-1", 1), place("R-1", 9))])
-    assert len(moves(reads)) == 4
+    shop.write_locations([location("R-1", 1, default_stock_pool="4")])
+    assert moves(reads) == [("P2", "R-2", 9, "")]
     (sql,) = [each for each in asked if "order_level" in each]
     reads._cache.trace_v2(0, None)
     plan = [row[3] for row in reads._cache.execute(f"EXPLAIN QUERY PLAN {sql}", ("[]", "[]"))]

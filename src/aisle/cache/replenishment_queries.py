@@ -51,6 +51,9 @@ SELECT p.product_number, p.name, p.unit, p.allow_decimal
 FROM json_each(?) e JOIN product p ON p.product_number = e.value
 """
 
+_CHANGES = "SELECT DISTINCT topic, key FROM change WHERE seq > ? AND topic IN ('location', 'order', 'product')"
+_PRODUCTS_OF_ORDERS = "SELECT l.product_number FROM json_each(?) e JOIN line l ON l.order_number = e.value"
+
 
 class _Zones(NamedTuple):
     """Shop floor and backroom: the pool of each, and the pool of each location."""
@@ -78,28 +81,32 @@ class _Move(NamedTuple):
 
 
 class SuggestedMoves:
-    """Moves of what the cache has, in walking order; found again only if the cache or the pools changed."""
+    """Moves of what the cache has, in walking order. Only those of products that changed are found again."""
 
     def __init__(self) -> None:
-        self._source: tuple[apsw.Connection, int, int, int] | None = None
+        self._source: tuple[apsw.Connection, int, int] | None = None
+        self._version = self._last_change = -1
         self.zones = _Zones(0, 0, {})
         self._moves: list[_Move] = []
         self._left_out: set[str] = set()
         """Products that had operations under way."""
 
     def update(self, context: QueryContext, args: Args) -> None:
-        """Read locations and products again if they may have changed."""
-        floor, backroom = int(args["shop_floor"]), int(args["backroom"])
-        source = context.cache, context.cache_version, floor, backroom
-        if source != self._source:
-            stated = dict(fetch(context.cache, _DEFAULT_POOLS))
-            pools = {code: int(stated.get(code) or 1) for code, *_ in context.walk_order().steps}
-            self.zones = _Zones(floor, backroom, pools)
-            codes = to_text(self.zones.codes(backroom)), to_text(self.zones.codes(floor))
-            found = {str(number) for (number,) in fetch(context.cache, _CANDIDATES, *codes)}
-            self._left_out = set(context.pending_products.possible_keys())
-            self._moves = sorted(_find_moves(context, self.zones, found - self._left_out), key=_list_order)
-            self._source = source
+        """Read again what may have changed."""
+        source, version = (context.cache, int(args["shop_floor"]), int(args["backroom"])), context.cache_version
+        if source == self._source and version == self._version:
+            return
+        changed = _changed_products(context.cache, self._last_change) if source == self._source else None
+        ((last,),) = fetch(context.cache, "SELECT ifnull(max(seq), 0) FROM change")
+        self._source, self._version, self._last_change = source, version, int(last)
+        if changed is None:
+            self.zones, self._moves, self._left_out = _read_zones(context, *source[1:]), [], set()
+            codes = to_text(self.zones.codes(self.zones.backroom)), to_text(self.zones.codes(self.zones.floor))
+            changed = {str(number) for (number,) in fetch(context.cache, _CANDIDATES, *codes)}
+        kept = [move for move in self._moves if move.product_number not in changed]
+        pending = set(context.pending_products.possible_keys())
+        self._left_out = (self._left_out - changed) | pending
+        self._moves = sorted([*kept, *_find_moves(context, self.zones, changed - pending)], key=_list_order)
 
     def all(self, context: QueryContext) -> list[_Move]:
         """Return all moves; those of products with operations under way, now or then, are computed each time."""
@@ -107,6 +114,23 @@ class SuggestedMoves:
         kept = [move for move in self._moves if move.product_number not in changed]
         fresh = [*_find_moves(context, self.zones, changed)]
         return sorted([*kept, *fresh], key=_list_order) if fresh else kept
+
+
+def _read_zones(context: QueryContext, floor: int, backroom: int) -> _Zones:
+    stated = dict(fetch(context.cache, _DEFAULT_POOLS))
+    return _Zones(floor, backroom, {code: int(stated.get(code) or 1) for code, *_ in context.walk_order().steps})
+
+
+def _changed_products(cache: apsw.Connection, since: int) -> set[str] | None:
+    """Return the products that changed after this entry of the change feed, or whose orders did; None if any may."""
+    ((first, last),) = fetch(cache, "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM change")
+    rows = fetch(cache, _CHANGES, since)
+    is_whole = first <= since + 1 <= last + 1  # entries that left the feed may have concerned any product
+    if not is_whole or any(topic == "location" or not key for topic, key in rows):
+        return None
+    orders = to_text([key for topic, key in rows if topic == "order"])
+    of_orders = fetch(cache, _PRODUCTS_OF_ORDERS, orders)
+    return {str(key) for topic, key in rows if topic == "product"} | {str(number) for (number,) in of_orders}
 
 
 def _list_order(move: _Move) -> tuple[Any, ...]:
