@@ -44,6 +44,7 @@ _JOB_CLASSES = {
     "clearance": "supervisor.request_clearance_by_location_tag:ClearanceJob",
     "clearance_request": "supervisor.request_clearance_by_location_tag:ClearanceRequestJob",
     "clearance_tasks": "move.clearance_tasks:ClearanceTasksJob",
+    "replenishment": "move.replenishment:ReplenishmentJob",
     "today": "supervisor.today:TodayJob",
     "store_product": "supervisor.store_product:StoreProductJob",
     "help": "shell.help:HelpJob",

@@ -14,6 +14,7 @@ from aisle.jobs.view import Msg, Verdict, View, msg
 from aisle.page_addresses import PAGES, PageAddress
 from aisle.scan.grammar_and_meaning_types import Accepts, Match, Meaning
 from aisle.settings.setting_definitions import (
+    BACKROOM_POOL,
     EXPIRY_CHECK_DAYS,
     EXPIRY_FAR_DAYS,
     LARGE_QUANTITY,
@@ -22,6 +23,7 @@ from aisle.settings.setting_definitions import (
     RECOUNT_UNITS,
     RECOUNT_VALUE,
     REJECTION_REASONS,
+    SHOP_FLOOR_POOL,
     SHORTAGE_REASONS,
     STUCK_MINUTES,
 )
@@ -383,6 +385,10 @@ class Policy(NamedTuple):
     weight_tolerance: Decimal = Decimal(0)
     """Per cent of the ordered quantity that a weighed line may lack when it is picked. Journals written before this
     setting existed are replayed with 0."""
+    shop_floor_pool: Decimal = SHOP_FLOOR_POOL
+    """Default pool of the locations on the shop floor."""
+    backroom_pool: Decimal = BACKROOM_POOL
+    """Default pool of the locations that it is replenished from."""
 
 
 class Context(NamedTuple):

@@ -297,10 +297,12 @@ class ProductPage(DetailPage[LookUpState]):
                 for hint in list_cursor_and_search.JOB_KEY_HINTS
             ),
             Action(msg("hint.store_product"), _start_store_product, "e"),
+            Action(msg("home.replenishment"), _start_replenishment, "r"),
         )
 
     def key_hints(self, state: LookUpState) -> tuple[KeyHint, ...]:
-        return (*PAGE_HINTS, BACK, *list_cursor_and_search.JOB_KEY_HINTS, KeyHint("e", msg("hint.store_product")))
+        more = KeyHint("e", msg("hint.store_product")), KeyHint("r", msg("home.replenishment"))
+        return (*PAGE_HINTS, BACK, *list_cursor_and_search.JOB_KEY_HINTS, *more)
 
     def go_back(self, state: LookUpState, context: Context) -> Result:
         return _go_back(state, context)
@@ -317,6 +319,11 @@ def _start_job(letter: str, state: LookUpState, context: Context) -> Result:
 def _start_store_product(state: LookUpState, context: Context) -> Result:
     label = state.product.name if state.product else state.label
     return Turn(state, (Start("store_product", {"product_number": state.product_number, "label": label}),))
+
+
+def _start_replenishment(state: LookUpState, context: Context) -> Result:
+    label = state.product.name if state.product else state.label
+    return Turn(state, (Start("move", {"replenish": state.product_number, "label": label, "is_single": True}),))
 
 
 def _lines(product: Product) -> list[Line]:

@@ -86,6 +86,8 @@ POLICY_SETTINGS = (
     "check_hand_over",
     "pickup_days",
     "weight_tolerance",
+    "shop_floor_pool",
+    "backroom_pool",
 )
 """Settings of the fields of `Policy`, in their order."""
 

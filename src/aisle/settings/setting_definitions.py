@@ -72,7 +72,7 @@ STUCK_MINUTES = Decimal(60)
 WEIGHT_TOLERANCE = Decimal(5)
 """Per cent of the ordered quantity that a weighed line may lack."""
 
-_GREATEST = {"weight_tolerance": 50}
+_GREATEST = {"weight_tolerance": 50, "shop_floor_pool": 10, "backroom_pool": 10}
 """Greatest values of numbers that are limited."""
 
 
@@ -81,6 +81,9 @@ EXPIRY_CHECK_DAYS, EXPIRY_FAR_DAYS = Decimal(3), Decimal(1096)
 
 PICKUP_DAYS = Decimal(3)
 """Days that a picked order may wait for its customer."""
+
+SHOP_FLOOR_POOL, BACKROOM_POOL = Decimal(1), Decimal(2)
+"""Default stock pools of the locations on the shop floor, and of those that it is replenished from."""
 
 KEEP_DAYS, KEEP_LONG_DAYS = Decimal(400), Decimal(800)
 """Default retention in days: of most data, and of data that is often needed late."""
@@ -180,6 +183,10 @@ class Settings(NamedTuple):
     """True if each product of an order is scanned before it is handed over."""
     pickup_days: Decimal = PICKUP_DAYS
     """Days after which a picked order that nobody has collected is an exception; 0 for never."""
+    shop_floor_pool: Decimal = SHOP_FLOOR_POOL
+    """Stock pool of the shop floor: locations with this default pool, or with none if it is 1, are replenished."""
+    backroom_pool: Decimal = BACKROOM_POOL
+    """Stock pool of the locations that the shop floor is replenished from; 0 for none."""
     rich: bool = False
     """True for softer colours than the sixteen of the terminal."""
     theme: str = ""

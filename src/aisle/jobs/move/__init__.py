@@ -5,5 +5,5 @@ service nor the terminal.
 Start in `job.py` (`MoveJob.handle`): `take_goods.py` takes goods into hand, `put_goods.py` puts them down, `undo.py`
 reverses both. `goods_in_hand.py` keeps quantities, `query_stock_here.py` reads the stock, `counts_since_take.py` what
 others counted, `movement_write.py` makes the operation, `move_state_and_rows.py` holds the state. `clearance_tasks.py`
-is the job for the list.
+and `replenishment.py` have the jobs for the lists of goods to move.
 """

@@ -33,12 +33,14 @@ from aisle.jobs.move import (
     movement_write,
     put_goods,
     query_stock_here,
+    replenishment,
     take_goods,
     undo,
     view,
 )
 from aisle.jobs.move.move_state_and_rows import (
     ASSIGNMENT_PREFIX,
+    REPLENISHMENT_PREFIX,
     ZERO,
     Goods,
     MoveChoice,
@@ -61,6 +63,7 @@ from aisle.scan.grammar_and_meaning_types import (
     Back,
     Choice,
     Command,
+    CursorKey,
     Match,
     Quantity,
     Scan,
@@ -83,7 +86,8 @@ def with_locations_known(state: MoveState, has_locations: bool) -> MoveState:
 def with_suggested_locations(state: MoveState, rows: tuple[LocationsOfProductsRow, ...]) -> MoveState:
     """Set the suggested locations of the goods in hand, apart from the location they come from. The destination is the
     first of `rows`, which are in walking order: it is on the way, and bulk storage at the end is not refilled. The
-    source of more stock is the location with the most, so that one walk is enough; among equals the nearest."""
+    source of more stock is the location with the most, so that one walk is enough; among equals the nearest. Goods for
+    the shop floor keep their destination."""
     in_hand = []
     for part in state.in_hand:
         others = [
@@ -94,10 +98,11 @@ def with_suggested_locations(state: MoveState, rows: tuple[LocationsOfProductsRo
         first = others[0] if others else None
         most = max(others, key=lambda row: to_decimal(row.get("quantity")), default=None)
         quantity = to_decimal(most.get("quantity") if most else None)
-        part = part._replace(
-            suggested_location=first["location_code"] if first else "",
-            suggested_order=to_decimal(first.get("location_order") if first else None, NO_WALK_ORDER),
-        )
+        if not part.replenishes:
+            part = part._replace(
+                suggested_location=first["location_code"] if first else "",
+                suggested_order=to_decimal(first.get("location_order") if first else None, NO_WALK_ORDER),
+            )
         in_hand.append(
             part._replace(
                 largest_stock_at=most["location_code"] if most and quantity > 0 else "", largest_stock=quantity
@@ -112,6 +117,7 @@ def refresh(state: MoveState) -> Result:
     effects: list[Effect] = [
         Query("refused_operations", "refused_operations", refusals),
         *clearance_tasks.query_task(state),
+        *replenishment.query_moves(state),
     ]
     if counted := counts_since_take.query_counts(state):
         effects.append(counted)  # its answer queries the stock
@@ -235,12 +241,15 @@ class MoveJob(Job[MoveState]):
         return bool(state.history) and bool(state.history[-1].items)
 
     def orders_in_work(self, state: MoveState) -> tuple[str, ...]:
-        """Return the key of the task, so that others see who works on it."""
-        return (f"{ASSIGNMENT_PREFIX}{state.task.id}",) if state.task else ()
+        """Return the key of the task, or of the products on the cart for the shop floor: others see who has them."""
+        if state.task:
+            return (f"{ASSIGNMENT_PREFIX}{state.task.id}",)
+        return tuple(sorted({f"{REPLENISHMENT_PREFIX}{part.product}" for part in state.in_hand if part.replenishes}))
 
     def handle(self, state: MoveState, event: Event, context: Context) -> Result:
         state = state._replace(large_quantity=context.policy.large_quantity)
-        turn = clearance_tasks.close_when_done(self._handle(state, event, context))
+        turn = replenishment.close_when_done(clearance_tasks.close_when_done(self._handle(state, event, context)))
+        turn = turn._replace(state=replenishment.with_destinations(turn.state))
         in_hand = tuple(goods_in_hand.note_takes(part, context.now) for part in turn.state.in_hand)
         turn = turn._replace(state=turn.state._replace(in_hand=in_hand))
         return counts_since_take.report_goods_put_back(state, turn)
@@ -262,6 +271,8 @@ class MoveJob(Job[MoveState]):
                 return refresh(state)
             case Back():
                 return _go_back(state)
+            case CursorKey("enter") if state.replenishment:
+                return replenishment.press_enter(state, context)
             case Choice(choice):
                 return _handle_choice(state, choice, context)
             case Scan(matches) if state.named_product:
@@ -293,6 +304,9 @@ def _handle_opened(args: Args, context: Context) -> Result:
     if args.get("task"):
         state = state._replace(task=clearance_tasks.parse_task(args["task"]))
         return Turn(state, (*queries, *clearance_tasks.query_task(state)))
+    if args.get("replenish"):
+        state = replenishment.open_moves(state, args, context)
+        return Turn(state, (*queries, *replenishment.query_moves(state)))
     if args.get("location_code"):
         turn = take_goods.take_from_location(state, str(args["location_code"]))
     elif args.get("product_number"):
@@ -327,6 +341,8 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             return Turn(state, (query_stock_here.query_location_again(state),) if is_here else ())
         case "task":
             return clearance_tasks.follow_task(state, rows)
+        case "replenishment":
+            return replenishment.follow_moves(state, rows, context)
         case "goods":
             return take_goods.handle_product(state, row)
         case "source":
@@ -393,6 +409,8 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
         return clearance_tasks.scan_for_task(state, match)
     if match.kind == PRODUCT:
         state = state._replace(pending_scan=None, is_undone=False)
+        if taken := replenishment.take_suggested(state, match):
+            return taken
         return put_goods.choose_on_cart(state, match) if state.phase == "put" else take_goods.scan_product(state, match)
     if match.kind == LOCATION:
         state = state._replace(uses_locations=True)
@@ -400,6 +418,8 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
             return undo.ask_after_undo(state, match.key)
         if state.phase == "where" or state.phase == "put" or (state.phase == "take" and state.in_hand):
             return put_goods.put_at_location(state, match.key, context)
+        if state.replenishment:
+            state = state._replace(replenishment=state.replenishment._replace(scanned_location=match.key))
         return take_goods.take_from_location(state if is_pending else state._replace(pending_scan=None), match.key)
     if state.phase == "put" or (state.phase == "take" and state.in_hand):
         return Turn(state, (Query("target", "order", {"order_number": match.key}),))
@@ -504,6 +524,8 @@ def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
             return put_goods.start_unloading(state)
         case "d" if state.phase == "take":
             return put_goods.put_without_location(state, context)
+        case "n" if move := replenishment.shown_suggestion(state):
+            return replenishment.pass_by(state, move)
         case "n" if state.phase in ("load", "put"):
             return _next_on_cart(state)
         case "k" if state.phase in ("from", "take", "load"):
@@ -636,6 +658,8 @@ def _go_back(state: MoveState) -> Result:
         return reply(
             state._replace(phase="leave", return_phase=state.phase), ASK, "move.leave", count=len(state.in_hand)
         )
+    if state.replenishment:
+        return Turn(state, (Close(),))
     if state.phase == "load":
         return reply(state._replace(phase="take" if state.is_started else "from"), INFO, "move.cart_set_aside")
     if state.is_started and (state.uses_locations or state.order):

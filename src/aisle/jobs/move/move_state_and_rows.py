@@ -112,6 +112,8 @@ class Goods(NamedTuple):
     largest_stock: Decimal = ZERO
     to_pool: int = 0
     """Pool that they go to, chosen like `pool`; 0 if they stay in theirs."""
+    replenishes: bool = False
+    """True if they are for the shop floor; `suggested_location` is then there."""
 
     @property
     def taken_before_count(self) -> Decimal:
@@ -197,6 +199,39 @@ class ClearanceTask(NamedTuple):
         return StockLine(self.product, self.label, ZERO, (), (held,), self.allows_decimals, self.unit)
 
 
+class SuggestedMove(NamedTuple):
+    """Move from the backroom to the shop floor."""
+
+    stock: StockLine
+    """What can be taken."""
+    location: str
+    quantity: Decimal
+    to_location: str = ""
+    """Location on the shop floor; empty if unknown."""
+    to_order: Decimal = NO_WALK_ORDER
+    is_taken: bool = False
+    """True if another user has the goods on the cart."""
+
+
+class Replenishment(NamedTuple):
+    """Moves that the job was opened for."""
+
+    product: str
+    """Product that was chosen."""
+    label: str
+    shop_floor: int
+    """Pool of the shop floor."""
+    backroom: int
+    is_single: bool = False
+    """True if only this product is moved."""
+    moves: tuple[SuggestedMove, ...] = ()
+    is_read: bool = False
+    passed: tuple[str, ...] = ()
+    """Products that were passed by."""
+    scanned_location: str = ""
+    """Location that was scanned since goods were taken."""
+
+
 class MoveState(NamedTuple):
     """State of the move job."""
 
@@ -258,6 +293,8 @@ class MoveState(NamedTuple):
     """True if the service has reported no stock locations at all."""
     named_product: str = ""
     """Product that the job was opened for, until it is scanned: one piece of it is in hand without a scan."""
+    replenishment: Replenishment | None = None
+    """Moves to the shop floor that the job was opened for; it closes when they are done."""
 
     @property
     def is_on_cart(self) -> bool:

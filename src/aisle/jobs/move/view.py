@@ -6,8 +6,16 @@ from decimal import Decimal
 
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
-from aisle.jobs.move import goods_in_hand, take_goods
-from aisle.jobs.move.move_state_and_rows import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
+from aisle.jobs.move import goods_in_hand, replenishment, take_goods
+from aisle.jobs.move.move_state_and_rows import (
+    UNKNOWN_QUANTITY,
+    ZERO,
+    Goods,
+    MoveChoice,
+    MoveState,
+    StockLine,
+    SuggestedMove,
+)
 from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
 from aisle.jobs.stock_pool_names import Pool, Pools, pool_message
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, number_message, raw
@@ -92,6 +100,8 @@ def _shown_goods(state: MoveState) -> Goods | None:
 
 
 def _upcoming_title(state: MoveState) -> Msg:
+    if state.phase == "load" and _suggestions_left(state):
+        return msg("home.clearance_tasks")
     if not state.in_hand:
         return msg("move.here")
     if not state.is_on_cart:
@@ -173,6 +183,10 @@ def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:
             return (Line("location", raw(state.target_order)), Line("note", msg("move.note_where")))
         case "put" if current_goods:
             return _put_lines(state, current_goods)
+        case "load" if move := replenishment.shown_suggestion(state):
+            location, product = msg("move.from_location", place=move.location), raw(move.stock.label)
+            amount = msg("move.measure", quantity=move.quantity, unit=unit_of(move.stock))
+            return (Line("location", location), Line("product", product), Line("quantity", amount))
     return _take_lines(state, current_goods)
 
 
@@ -260,6 +274,10 @@ def _prompt(state: MoveState, goods: Goods | None) -> Msg:
     match state.phase:
         case "from":
             return msg("pick.prompt_location", place=state.task.location) if state.task else msg("move.prompt_from")
+        case "load" if replenishment.shown_suggestion(state):
+            return msg("move.prompt_product")
+        case "put" if goods and goods.replenishes and goods.suggested_location:
+            return msg("move.prompt_put_or_enter", place=goods.suggested_location)
         case "put":
             return (
                 msg("move.prompt_put", place=goods.suggested_location)
@@ -296,6 +314,10 @@ def _upcoming(state: MoveState) -> tuple[UpcomingStop, ...]:
     otherwise the one they came from."""
     if state.phase not in ("take", "load", "put"):
         return ()
+    if state.phase == "load" and (moves := _suggestions_left(state)):
+        return tuple(
+            UpcomingStop(each.location, each.stock.label, each.quantity, unit_of(each.stock)) for each in moves
+        )
     if not state.in_hand:
         stock_lines = state.order_lines if state.order else state.source_stock
         if state.is_source_known or state.order:
@@ -316,6 +338,12 @@ def _upcoming(state: MoveState) -> tuple[UpcomingStop, ...]:
         )
         for part in parts
     )[:MAX_UPCOMING]
+
+
+def _suggestions_left(state: MoveState) -> tuple[SuggestedMove, ...]:
+    """Return the suggested moves after the one on the screen."""
+    left = replenishment.open_suggestions(state)
+    return left[1 if replenishment.shown_suggestion(state) else 0 :][:MAX_UPCOMING]
 
 
 def _other_location(state: MoveState, goods: Goods) -> str:
@@ -341,7 +369,7 @@ def _hints(state: MoveState, goods: Goods | None, done: Decimal) -> tuple[KeyHin
     letters = {
         "from": "ckub",
         "take": "wckub" if not done else "dawubck" if state.uses_locations else "dkub",
-        "load": "dawnubk" if done else "wkub",
+        "load": "dawnubk" if done else "nwkub",
         "put": "ncub",
     }.get(phase, "b")
     names = {**LETTER_TEXTS, "d": "hint.put_away" if phase == "load" else "hint.done"}
@@ -355,7 +383,7 @@ def _is_useful(state: MoveState, goods: Goods | None, letter: str) -> bool:
         case "w":
             return bool((state.is_source_known and state.location) or state.order)
         case "n":
-            return len(state.in_hand) > 1
+            return len(state.in_hand) > 1 or replenishment.shown_suggestion(state) is not None
         case "c":
             return state.uses_locations
         case "d":

@@ -77,6 +77,7 @@ HELP_TEXTS = {
     "clearance": "help.clearance",
     "clearance_request": "help.clearance_request",
     "clearance_tasks": "help.clearance_tasks",
+    "replenishment": "help.replenishment",
     "today": "help.today",
     "store_product": "help.store_product",
     "store_product.value": "help.store_product_value",

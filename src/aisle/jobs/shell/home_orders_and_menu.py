@@ -87,6 +87,7 @@ STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.pin"), Start("pin", {})),
     (msg("home.expiry"), Start("expiry", {})),
     (msg("order_actions.hand_over"), Start("hand_over", {})),
+    (msg("home.replenishment"), Start("replenishment", {})),
 )
 """Third menu page, about the store and its chain; new entries are appended."""
 
@@ -398,7 +399,7 @@ class HomeJob(Job[HomeState]):
 
     def _refresh_all(self, state: HomeState, context: Context, closed: str = "") -> Result:
         """Query everything again; `closed` is the job that was closed, which has reported what it knew."""
-        since, is_moved = state.signed_in_at, closed in ("move", "clearance_tasks")
+        since, is_moved = state.signed_in_at, closed in ("move", "clearance_tasks", "replenishment")
         refused = find_and_report_refusals.query_refused_moves(since, is_reported=is_moved)
         booked = find_and_report_refusals.query_booked_otherwise(since, context.user, is_reported=closed == "count")
         assigned = Query("assigned_orders", "assigned_orders", {"user": context.user}, is_live=True)

@@ -447,6 +447,7 @@ JOB_NAMES = {
     "adjust": "home.count",
     "my_entries": "home.count",
     "expiry": "home.expiry",
+    "replenishment": "home.replenishment",
     "hand_over": "order_actions.hand_over",
     "shortage": "home.pick",
     "unconfirmed": "home.unconfirmed",
