@@ -42,3 +42,18 @@ def ownership_advice(path: Path, error: str) -> str:
     if error.startswith("others may write"):
         return f"Look what is in it, then run: chmod go-w {path}"
     return "Remove it, or set AISLE_HOME."
+
+
+def write_private(path: Path, text: str, *, is_durable: bool = False) -> None:
+    """Replace a file that this account alone may read. It is written under another name, so that nobody reads half."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            if is_durable:
+                os.fsync(handle)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)

@@ -183,10 +183,8 @@ def test_no_link_in_the_place_of_a_note_is_written_through(home: StoreFolder, tm
     [note] = (home.root / TERMINALS_FOLDER).iterdir()
     precious = tmp_path / "precious"
     precious.write_text("precious", encoding="utf-8")
-    for name in (note.name, f"{note.name}.{os.getpid()}.new"):
-        path = note.with_name(name)
-        path.unlink(missing_ok=True)
-        path.symlink_to(precious)
+    note.unlink()
+    note.symlink_to(precious)
     save_terminal_store(home.root, "dock", TerminalStore(STORE, "0003", "U1"))
     assert precious.read_text(encoding="utf-8") == "precious"
     found = load_terminal_store(home.root, "dock")
@@ -242,3 +240,20 @@ def test_a_link_in_the_place_of_the_log_is_not_written_to(home: StoreFolder, tmp
     with pytest.raises(OSError, match="symbolic links"):
         append_line(home.courier_log, "a line\n")
     assert precious.read_text(encoding="utf-8") == "precious"
+
+
+def test_a_private_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aisle.file_ownership import write_private
+
+    path, precious = tmp_path / "kept", tmp_path / "precious"
+    write_private(path, "first")
+    assert path.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(UnicodeEncodeError):
+        write_private(path, "x" * 100_000 + "\ud800")
+    assert [one.name for one in tmp_path.iterdir()] == ["kept"]
+    precious.write_text("precious", encoding="utf-8")
+    monkeypatch.setattr(os, "urandom", lambda count: bytes(count))
+    path.with_name(f".kept.{os.getpid()}.00000000").symlink_to(precious)
+    with pytest.raises(FileExistsError):
+        write_private(path, "second")
+    assert (path.read_text(encoding="utf-8"), precious.read_text(encoding="utf-8")) == ("first", "precious")

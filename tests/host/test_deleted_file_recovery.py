@@ -143,6 +143,28 @@ def test_operations_of_replaced_file_are_kept_beside_it(home: StoreFolder) -> No
     assert noted(home) == ["4101", BARCODES[0]], "it can be put in place by hand"
 
 
+@pytest.mark.parametrize("is_opened", [False, True], ids=["", "and another session began"])
+def test_a_process_that_dies_before_it_marks_the_file_has_restored_it(
+    is_opened: bool, home: StoreFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(folder: Path) -> None:
+        raise OSError("killed")
+
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+        deleted(home)
+        with monkeypatch.context() as patch:
+            patch.setattr(deleted_file_recovery, "_sync_folder", die)
+            with pytest.raises(StorageError, match="killed"):
+                session.store.access.journal.recover_file()
+        if is_opened:
+            open_outbox(home.folder).close()
+        assert told(polled(session)) == (INFO, "stored_reason.file_put_back")
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.picked")
+    assert noted(home) == ["4101", *BARCODES[:2]]
+    assert not deleted_file_recovery.list_copies(home.folder)
+
+
 def test_an_older_copy_put_in_its_place_is_worked_with_from_there(home: StoreFolder, tmp_path: Path) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])

@@ -1450,19 +1450,25 @@ def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:
         assert hand.say("u") == "pick.nothing_to_undo"
 
 
+def sent_and_booked(difference: str | None, **fields: Any) -> Hand:
+    """A count of three where five were expected that was sent, with its entry in the log."""
+    hand = Hand({"A-1": [product("P1", 5)], "A-2": [product("P2", 5)]})
+    hand.place("A-1")
+    hand.scan("P1", "3")
+    hand.say("d")
+    hand.say("y")
+    row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
+    row["at"] = row["said"]
+    entry = {**row, "counted_quantity": Decimal(3), "later_count": None, **STANDING, "outcome": "confirmed", **fields}
+    hand.booked = ({**entry, "difference": None if difference is None else Decimal(difference)},)
+    return hand
+
+
 @pytest.mark.parametrize("outcome", ["confirmed", "queued"])
 @pytest.mark.parametrize("booked", ["2", "-4", "0.5", "12", None])
 def test_an_undo_reverses_what_the_service_booked(booked: str | None, outcome: str) -> None:
     """Somebody else counted the same goods meanwhile."""
-    hand = Hand({"A-1": [product("P1", 5)]})
-    hand.place("A-1")
-    hand.scan("P1", "3")
-    hand.say("d")
-    hand.type(1)
-    row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
-    difference = None if booked is None else Decimal(booked)
-    entry = {**row, "counted_quantity": Decimal(3), "difference": difference, "later_count": None, **STANDING}
-    hand.booked = ({**entry, "outcome": outcome},)
+    hand = sent_and_booked(booked, outcome=outcome)
     assert hand.say("u") == "count.sent_undone"
     assert hand.verdict
     assert ("≈" in MessageWriter().write(hand.verdict.text)) == (outcome == "queued")
@@ -1480,20 +1486,6 @@ SENT_AS: dict[str, tuple[str | None, Row, bool]] = {
     "not used": ("-4", {"is_not_used": True}, False),
 }
 """Differences that the service booked for a count of three where five were expected, and whether that is said."""
-
-
-def sent_and_booked(difference: str | None, **fields: Any) -> Hand:
-    """A count of three where five were expected that was sent, with its entry in the log."""
-    hand = Hand({"A-1": [product("P1", 5)], "A-2": [product("P2", 5)]})
-    hand.place("A-1")
-    hand.scan("P1", "3")
-    hand.say("d")
-    hand.say("y")
-    row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
-    row["at"] = row["said"]
-    entry = {**row, "counted_quantity": Decimal(3), "later_count": None, **STANDING, "outcome": "confirmed", **fields}
-    hand.booked = ({**entry, "difference": None if difference is None else Decimal(difference)},)
-    return hand
 
 
 @pytest.mark.every_case
@@ -1782,14 +1774,7 @@ def test_count_that_gets_a_later_one_during_the_review_is_not_sent() -> None:
     ],
 )
 def test_an_undo_says_which_count_is_not_used(fields: Row, told: str, detail: Msg | None, entries: int) -> None:
-    hand = Hand({"A-1": [product("P1", 5)]})
-    hand.place("A-1")
-    hand.scan("P1", "3")
-    hand.say("d")
-    hand.type(1)
-    row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
-    count = {"counted_quantity": Decimal(3), "difference": Decimal(-2), "later_count": None, "outcome": "confirmed"}
-    hand.booked = ({**row, **count, **STANDING, **fields},)
+    hand = sent_and_booked("-2", **fields)
     before = len(hand.entries)
     assert hand.say("u") == told
     assert hand.verdict
@@ -1800,14 +1785,7 @@ def test_an_undo_says_which_count_is_not_used(fields: Row, told: str, detail: Ms
 @pytest.mark.parametrize(("absorbed", "told"), [(0, 2), (2, 0), (-1, 3)])
 def test_an_undo_says_what_changes_with_what_came_late(absorbed: int, told: int) -> None:
     """Goods that were on a cart when they were counted are taken from the stock again."""
-    hand = Hand({"A-1": [product("P1", 5)]})
-    hand.place("A-1")
-    hand.scan("P1", "3")
-    hand.say("d")
-    hand.type(1)
-    row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
-    count = {"counted_quantity": Decimal(3), "difference": Decimal(-2), "later_count": None, "outcome": "confirmed"}
-    hand.booked = ({**row, **count, **STANDING, "absorbed": Decimal(absorbed)},)
+    hand = sent_and_booked("-2", absorbed=Decimal(absorbed))
     assert hand.say("u") == ("count.sent_undone" if told else "count.sent_undone_same")
     assert hand.verdict
     assert (repr(Decimal(told)) in repr(hand.verdict.text)) == bool(told)

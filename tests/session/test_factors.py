@@ -9,7 +9,7 @@ import pytest
 
 from aisle.cache.writer import CacheWriter
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import GOOD, WRONG
+from aisle.jobs.view import ASK, GOOD, WRONG
 from tests.cache import service_rows
 from tests.copied_databases import copied_home
 from tests.session.scanner import Scanner
@@ -33,22 +33,24 @@ def home(aisle_home: Path) -> StoreFolder:
     return copied_home(aisle_home, with_case)
 
 
+EACH, HOW_MUCH = "session.type_each", "session.type_how_much"
 THOUSANDS, WHOLE, TOO_EXACT = "input.whole_or_thousands", "input.whole_number_only", "input.too_many_decimals"
 
 FACTORS: dict[str, tuple[Decimal | str, Decimal | str, Decimal | str]] = {
-    "2": (Decimal(2), Decimal(24), Decimal(2)),
-    "2.0": (Decimal(2), Decimal(24), Decimal(2)),
-    "2,00": (Decimal(2), Decimal(24), Decimal(2)),
+    "2": (Decimal(2), Decimal(24), EACH),
+    "2.0": (Decimal(2), Decimal(24), EACH),
+    "2,00": (Decimal(2), Decimal(24), EACH),
     "1.5": (WHOLE, Decimal(18), Decimal("1.5")),
     "0,25": (WHOLE, Decimal(3), Decimal("0.25")),
-    "1,000": (THOUSANDS, THOUSANDS, Decimal(1)),
-    "1.000": (THOUSANDS, THOUSANDS, Decimal(1)),
+    "1,000": (THOUSANDS, THOUSANDS, HOW_MUCH),
+    "1.000": (THOUSANDS, THOUSANDS, HOW_MUCH),
     "2,500": (THOUSANDS, THOUSANDS, Decimal("2.5")),
     "0.500": (WHOLE, Decimal(6), Decimal("0.5")),
     "1.0000": (TOO_EXACT, TOO_EXACT, TOO_EXACT),
     "1,0005": (TOO_EXACT, TOO_EXACT, TOO_EXACT),
 }
-"""What becomes of a factor before tea, a case of 12 of it, and loose tea that is weighed: a quantity, or a refusal."""
+"""What becomes of a factor before tea, a case of 12 of it, and loose tea that is weighed: a quantity, a question how
+much each of the pieces is, or a refusal."""
 
 CODES = {"P4": TEA, "case": CASE, "P5": LOOSE}
 
@@ -72,6 +74,8 @@ def test_factor_before_a_scan(home: StoreFolder, job: str, way: str, factor: str
         if isinstance(wanted, Decimal):
             assert sum(counted.values()) == wanted, shown(frame, 80, 24)
             assert frame.verdict is None or frame.verdict.kind == GOOD, shown(frame, 80, 24)
+        elif wanted in (EACH, HOW_MUCH):
+            assert (counted, told(frame)) == ({}, (ASK, wanted))
         else:
             assert not counted, shown(frame, 80, 24)
             assert told(frame)[0] == WRONG

@@ -38,6 +38,9 @@ ASSIGNMENT = "assignment"
 AUDIT = "audit"
 """Who changed an order at our own service; the key is the order number."""
 
+ANNOUNCED = frozenset((ASSIGNMENT, AUDIT, DELIVERY, LOCATION, LOG, ORDER, PERSON, PRODUCT, RECOUNT, STORE, SURROUNDING))
+"""Topics whose changes our own service announces."""
+
 
 class Topic(NamedTuple):
     """Topic with its key."""

@@ -70,7 +70,10 @@ def _recover(connection: GuardedConnection, path: Path) -> Recovery:
     connection.execute("BEGIN IMMEDIATE")  # blocks writers of the old file
     copy = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
-        _write_durably(copy, connection.serialize("main"))
+        content = connection.serialize("main")
+        if file_id(path) not in (None, connection.file_id) and path.read_bytes() == content:
+            return _mark_recovered(connection)  # a process restored it, and died before it could mark it
+        _write_durably(copy, content)
         if file_id(path) not in (None, connection.file_id):
             kept_path = path.with_name(f"{COPY_PREFIX}{connection.file_id[1] if connection.file_id else 0}.db")
             copy.replace(kept_path)
@@ -79,13 +82,17 @@ def _recover(connection: GuardedConnection, path: Path) -> Recovery:
             path.with_name(path.name + log).unlink(missing_ok=True)
         copy.replace(path)  # the path is free, or has the same file without its log
         _sync_folder(path.parent)
-        connection.execute(f"PRAGMA application_id={_RECOVERED_MARK}").fetchall()
-        connection.execute("COMMIT")
-        return Recovery(True)
+        return _mark_recovered(connection)
     finally:
         copy.unlink(missing_ok=True)
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+
+
+def _mark_recovered(connection: GuardedConnection) -> Recovery:
+    connection.execute(f"PRAGMA application_id={_RECOVERED_MARK}").fetchall()
+    connection.execute("COMMIT")
+    return Recovery(True)
 
 
 def _is_recovered(connection: GuardedConnection) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisle.errors import StorageError
-from aisle.file_ownership import ownership_error, untrusted_error
+from aisle.file_ownership import ownership_error, untrusted_error, write_private
 from aisle.host.store_folder import StoreFolder, short_hash
 
 TERMINALS_FOLDER, VISITED_FOLDER = "terminals", "visited"
@@ -89,14 +89,8 @@ def _terminal_file(root: Path, terminal: str) -> Path:
 
 
 def _write_json(path: Path, content: dict[str, str]) -> None:
-    """Write a file and rename it, so that nobody reads half of it."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
-    temporary.unlink(missing_ok=True)
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(json.dumps(content))
-    temporary.replace(path)
+    write_private(path, json.dumps(content))
 
 
 def _read_json(path: Path) -> dict[str, str]:

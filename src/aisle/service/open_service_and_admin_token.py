@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError, UsageError
+from aisle.file_ownership import write_private
 from aisle.service.app_options_and_limits import DEFAULT_OPTIONS, ServiceOptions
 from aisle.service.auth.authorization import authenticate
 from aisle.service.auth.tokens import create_token
@@ -55,7 +56,7 @@ class Service:
             secret = _read_private(file)
             if secret is None or not self._is_valid(secret):
                 secret = self._create_admin_token()
-                _write_private(file, secret)
+                write_private(file, f"{secret}\n", is_durable=True)
             return secret
 
     def close(self) -> None:
@@ -148,14 +149,3 @@ def _read_private(file: Path) -> str | None:
         if mode & 0o077:
             raise StorageError(f"{file} can be read by others; its mode has to be 0600.")
         return stream.read().strip()
-
-
-def _write_private(file: Path, secret: str) -> None:
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
-    handle = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(secret + "\n")
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(fresh, file)

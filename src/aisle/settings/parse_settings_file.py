@@ -18,7 +18,6 @@ has the file, the section and the most similar known key. Precedence over variab
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError
-from aisle.file_ownership import ownership_advice, ownership_error
+from aisle.file_ownership import ownership_advice, ownership_error, write_private
 from aisle.settings.setting_definitions import COMMAND_LINE_ONLY, DEMO_STORE, Settings, validate_setting
 from aisle.settings.settings_files_and_folders import MISSING_FILE, LoadedSettings, file_stamps
 from aisle.settings.terminal_name import terminal_name
@@ -302,15 +301,4 @@ def save_last_valid(loaded: LoadedSettings) -> None:
         return
     if file_stamps(loaded.files) == loaded.stamps and load_last_valid(loaded.data_folder) != texts:
         with suppress(OSError):
-            _write_private(loaded.data_folder / LAST_VALID_FILE, json.dumps(texts))
-
-
-def _write_private(path: Path, text: str) -> None:
-    mine = path.with_name(f".{path.name}.{os.getpid()}")
-    handle = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        with open(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        mine.replace(path)
-    finally:
-        mine.unlink(missing_ok=True)
+            write_private(loaded.data_folder / LAST_VALID_FILE, json.dumps(texts))

@@ -21,6 +21,8 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from aisle.file_ownership import write_private
+
 IDLE_S: Final = 1800.0
 """Seconds without input after which a sign-in ends."""
 LONGEST_S: Final = 12 * 3600.0
@@ -318,11 +320,7 @@ def _parse(user: str, name: str, since: float, seen: float, until: float) -> Sto
 def save_sign_ins(file: Path, sign_ins: Mapping[str, StoredSignIn]) -> None:
     """Replace the file. An error is logged: the sign-ins then end with this process."""
     rows = {key: sign_in._asdict() for key, sign_in in sign_ins.items()}
-    fresh = file.with_name(f"{file.name}.{os.getpid()}")
     try:
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with open(handle, "w", encoding="utf-8") as stream:
-            json.dump(rows, stream)
-        os.replace(fresh, file)
+        write_private(file, json.dumps(rows))
     except OSError as problem:
         log.warning("Sign-ins cannot be kept for the next start of the web server: %s.", problem)

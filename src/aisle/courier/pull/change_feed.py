@@ -12,24 +12,10 @@ from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
 from aisle.client.response_and_json_limits import to_int64
 from aisle.contract.request_encoding import QueryValue, encode_segment
+from aisle.courier import topics
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.service_features import read_extension
-from aisle.courier.topics import (
-    ASSIGNMENT,
-    AUDIT,
-    CATALOGUE,
-    DELIVERY,
-    ENTRY_PREFIX,
-    LOCATION,
-    LOG,
-    ORDER,
-    PERSON,
-    PRODUCT,
-    RECOUNT,
-    STORE,
-    SURROUNDING,
-    Topic,
-)
+from aisle.courier.topics import Topic
 from aisle.errors import ContractError
 
 CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
@@ -42,7 +28,6 @@ MAX_SINGLE_READS = 200
 """Number of changes of one topic above which its list is read instead of single keys."""
 _MAX_PAGE_CHANGES = 10 * PAGE_SIZE
 """Changes of a page above which it is no answer to the request."""
-_TOPICS = frozenset((ASSIGNMENT, AUDIT, DELIVERY, LOCATION, LOG, ORDER, PERSON, PRODUCT, RECOUNT, STORE, SURROUNDING))
 _MAX_TEXT = 1_000
 """Characters of a mark and of a key. A longer one fits in no address."""
 
@@ -201,11 +186,11 @@ def _parse_mark(value: Any) -> str:
 def _topics_of_change(change: Row) -> tuple[Topic, ...]:
     """Return the topics to read: stock of a product, and its catalogue entry unless only store data changed."""
     name, key = str(change.get("topic")), str(change.get("key"))
-    if name == LOG:
-        return (Topic(LOG, f"{ENTRY_PREFIX}{key}"),) if key.isascii() and key.isdecimal() else ()
-    if name == PRODUCT and change.get("chain") is not False:
-        return Topic(PRODUCT, key), Topic(CATALOGUE, key)
-    return (Topic(name, "" if name == RECOUNT else key),) if name in _TOPICS else ()
+    if name == topics.LOG:
+        return (Topic(topics.LOG, f"{topics.ENTRY_PREFIX}{key}"),) if key.isascii() and key.isdecimal() else ()
+    if name == topics.PRODUCT and change.get("chain") is not False:
+        return Topic(topics.PRODUCT, key), Topic(topics.CATALOGUE, key)
+    return (Topic(name, "" if name == topics.RECOUNT else key),) if name in topics.ANNOUNCED else ()
 
 
 def _can_be_single(keys: Collection[str]) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 from aisle.client.client import pages_by_count
 from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
 from aisle.client.paging import Row
+from aisle.courier import topics
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S, ListBackoffs, MissingLists
 from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
 from aisle.courier.operator_notices import OperatorNotices
@@ -36,22 +37,7 @@ from aisle.courier.pull.read_timetable import PullIntervals, Timetable
 from aisle.courier.pull.run_queued_reads import LIST_OF_TOPIC, ReadQueue
 from aisle.courier.pull.single_reads import Query, SingleReads, unforeseen_is_invalid
 from aisle.courier.request_failure_messages import is_service_refusal, unread_reason
-from aisle.courier.topics import (
-    ASSIGNMENT,
-    AUDIT,
-    CATALOGUE,
-    DELIVERY,
-    LOCATION,
-    LOG,
-    ORDER,
-    PERSON,
-    PRODUCT,
-    RECOUNT,
-    STORE,
-    SURROUNDING,
-    Topic,
-    topics_of_operation,
-)
+from aisle.courier.topics import Topic, topics_of_operation
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.read_and_immediate_requests import FULL_SYNC, ORDER_LISTS
@@ -68,6 +54,10 @@ MIN_CHANGES_INTERVAL_S = 1.0
 
 Nobody waits for the read: the operations stay in the overlay until then.
 """
+_READ_BY_KEY = frozenset(
+    (topics.ORDER, topics.PRODUCT, topics.LOCATION, topics.SURROUNDING, topics.DELIVERY, topics.AUDIT)
+)
+"""Topics that sessions request by their keys."""
 _MIN_CHECK_INTERVAL_S = 1.0
 """Shortest interval in seconds between two checks of the service, however often sessions wake the courier."""
 _STOCK_OVERLAP = timedelta(minutes=2)
@@ -85,12 +75,12 @@ STOCK_CHANGES = "stock_changes"
 ASSIGNMENTS = "assignments"
 """Name of the missing list if assignments cannot be listed."""
 _STAGES_BY_TOPIC = {
-    ORDER: (HEADERS, LINES),
-    PRODUCT: (STOCK,),
-    CATALOGUE: (PRODUCTS,),
-    LOCATION: (LOCATIONS,),
-    STORE: (STORES,),
-    DELIVERY: (DELIVERIES, RECEIPTS),
+    topics.ORDER: (HEADERS, LINES),
+    topics.PRODUCT: (STOCK,),
+    topics.CATALOGUE: (PRODUCTS,),
+    topics.LOCATION: (LOCATIONS,),
+    topics.STORE: (STORES,),
+    topics.DELIVERY: (DELIVERIES, RECEIPTS),
 }
 
 
@@ -143,9 +133,9 @@ class ContinuousSync:
 
     # Requests
 
-    def request_read(self, topics: Iterable[Topic]) -> None:
+    def request_read(self, wanted: Iterable[Topic]) -> None:
         """Queue topics to be read soon."""
-        self.read_queue.add(topics)
+        self.read_queue.add(wanted)
         self.wake_event.set()
 
     def add_confirmed(self, op: Operation) -> None:
@@ -159,7 +149,7 @@ class ContinuousSync:
             op.operation == "create-store-product-logs"
             and self.single_reads.now() - self._log_requested_at < WORKED_ON_S
         ):
-            self.request_read([Topic(LOG, "")])
+            self.request_read([Topic(topics.LOG, "")])
         if "changes" in self._timetable:
             if self._timetable.schedule_earlier("changes", self._changes_read_at + MIN_CHANGES_INTERVAL_S):
                 self.wake_event.set()
@@ -174,7 +164,7 @@ class ContinuousSync:
     def _on_headers_changed(self, numbers: Iterable[str]) -> None:
         features = self.link.features
         if LINES not in self.full_sync.progress.todo and not (features and features.changes):
-            self.request_read(Topic(ORDER, number) for number in numbers)
+            self.request_read(Topic(topics.ORDER, number) for number in numbers)
 
     def _on_headers_read(self) -> None:
         """Request lines of orders that have none, after the list of orders was read.
@@ -193,16 +183,16 @@ class ContinuousSync:
         if len(due) > MAX_SINGLE_READS:
             self.full_sync.request_stages([LINES])
         else:
-            self.request_read(Topic(ORDER, number) for number in due)
+            self.request_read(Topic(topics.ORDER, number) for number in due)
 
     def _take_read_requests(self) -> bool:
         requests = list(self.read_requests())
         for topic, key in requests:
-            if topic in (ORDER, PRODUCT, LOCATION, SURROUNDING, DELIVERY, AUDIT) and key:
+            if topic in _READ_BY_KEY and key:
                 self.request_read([Topic(topic, key)])
-                if topic == PRODUCT:
-                    self.request_read([Topic(CATALOGUE, key)])
-                if topic == ORDER:
+                if topic == topics.PRODUCT:
+                    self.request_read([Topic(topics.CATALOGUE, key)])
+                if topic == topics.ORDER:
                     self._worked_on = self._still_worked_on() | {key: self.single_reads.now()}
             elif topic == "orders":
                 if key == FULL_SYNC:
@@ -215,16 +205,16 @@ class ContinuousSync:
                 self._timetable.schedule_earlier("changes")
                 if not (self.link.features and self.link.features.changes):
                     self.full_sync.request_stages([DELIVERIES, RECEIPTS])
-            elif topic == STORE and key:
+            elif topic == topics.STORE and key:
                 self.single_reads.store_reader.opened_stores.add(key)
-                self.request_read([Topic(STORE, key)])
+                self.request_read([Topic(topics.STORE, key)])
             elif topic == "people":
                 self._timetable.schedule_earlier("people")
             elif topic == "assignments":
-                self.request_read([Topic(ASSIGNMENT, "")])
+                self.request_read([Topic(topics.ASSIGNMENT, "")])
             elif topic == "logs":
                 self._log_requested_at = self.single_reads.now()
-                self.request_read([Topic(LOG, key)])
+                self.request_read([Topic(topics.LOG, key)])
         return bool(requests)
 
     # Loop
@@ -373,7 +363,7 @@ class ContinuousSync:
         elif name == "people":
             await self._read_people()
         elif name == "worked_on":
-            self.request_read(Topic(ORDER, key) for key in self._still_worked_on())
+            self.request_read(Topic(topics.ORDER, key) for key in self._still_worked_on())
         elif name == "stock":
             await self._read_changed_stock()
         elif name == "headers":
@@ -411,18 +401,18 @@ class ContinuousSync:
         )
         if changes is None:
             return
-        self.request_read(topic for topic in changes.single_topics if topic.name != PERSON)
-        if PERSON in changes.bulk_topics or any(topic.name == PERSON for topic in changes.single_topics):
+        self.request_read(topic for topic in changes.single_topics if topic.name != topics.PERSON)
+        if topics.PERSON in changes.bulk_topics or any(topic.name == topics.PERSON for topic in changes.single_topics):
             self._timetable.schedule_earlier("people")
         if (
             changes.single_topics or changes.bulk_topics
         ) and self.single_reads.now() - self._log_requested_at < LOG_WATCHED_S:
-            self.request_read([Topic(LOG, "")])
+            self.request_read([Topic(topics.LOG, "")])
         if changes.forgotten:
             self.full_sync.request_full()
             self._timetable.schedule_earlier("people")
-            self.request_read([Topic(RECOUNT, "")])
-        if LOG in changes.bulk_topics:
+            self.request_read([Topic(topics.RECOUNT, "")])
+        if topics.LOG in changes.bulk_topics:
             self.single_reads.log_reader.forget_position()
         for topic in changes.bulk_topics:
             self.full_sync.request_stages(_STAGES_BY_TOPIC.get(topic, ()))

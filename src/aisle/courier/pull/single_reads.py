@@ -18,6 +18,7 @@ from aisle.client.errors import ClientError, InvalidResponse, message_of, status
 from aisle.client.paging import Row
 from aisle.client.response_and_json_limits import Response
 from aisle.contract.request_encoding import QueryValue, encode_segment
+from aisle.courier import topics
 from aisle.courier.check_service_and_readable_lists import ServiceCheck
 from aisle.courier.notify import notification_topics
 from aisle.courier.operator_notices import OperatorNotices
@@ -26,21 +27,7 @@ from aisle.courier.pull.delivery_and_receipt_reader import DeliveryReader
 from aisle.courier.pull.log_reader import LogReader
 from aisle.courier.pull.whole_list_readers import PERMANENT_STATUSES, OwnListReader, StoreReader, replace_assignments
 from aisle.courier.service_features import read_extension
-from aisle.courier.topics import (
-    ASSIGNMENT,
-    AUDIT,
-    CATALOGUE,
-    DELIVERY,
-    LOCATION,
-    LOG,
-    ORDER,
-    PERSON,
-    PRODUCT,
-    RECOUNT,
-    STORE,
-    SURROUNDING,
-    Topic,
-)
+from aisle.courier.topics import Topic
 from aisle.errors import SettingsError, StorageError
 from aisle.host.notify_sockets import format_topic
 
@@ -70,27 +57,27 @@ class SingleReads:
         self.log_reader = LogReader(*parts, self.operator_notices, self.now)
         self.store_reader = StoreReader(*parts, self.now)
         own_list = partial(OwnListReader, self.client, self.store, self.cache_update.record_written, self.now)
-        self.people_reader = own_list(PERSON, "people", lambda rows, _: self.cache.write_people(rows))
-        self.recount_reader = own_list(RECOUNT, "recounts", lambda rows, _: self.cache.write_recounts(rows))
+        self.people_reader = own_list(topics.PERSON, "people", lambda rows, _: self.cache.write_people(rows))
+        self.recount_reader = own_list(topics.RECOUNT, "recounts", lambda rows, _: self.cache.write_recounts(rows))
         self.assignment_reader = own_list(
-            ASSIGNMENT, "assignments", partial(replace_assignments, self.cache), is_supported=False
+            topics.ASSIGNMENT, "assignments", partial(replace_assignments, self.cache), is_supported=False
         )
         self.delivery_reader = DeliveryReader(
             self.client, self.cache_update, self.store, self.operator_notices, self.notify, self.now
         )
         self.service_check = ServiceCheck(self.client, self.store)
         self._readers: dict[str, Callable[[str], Awaitable[Any]]] = {
-            ORDER: self.read_order,
-            PRODUCT: self.read_product,
-            CATALOGUE: self.read_catalogue_entry,
-            LOCATION: self.read_location,
-            DELIVERY: self.delivery_reader.read,
-            RECOUNT: self.recount_reader.read,
-            ASSIGNMENT: self.assignment_reader.read,
-            STORE: self.store_reader.read,
-            LOG: self.log_reader.read,
-            SURROUNDING: self.read_surrounding,
-            AUDIT: self.read_audit,
+            topics.ORDER: self.read_order,
+            topics.PRODUCT: self.read_product,
+            topics.CATALOGUE: self.read_catalogue_entry,
+            topics.LOCATION: self.read_location,
+            topics.DELIVERY: self.delivery_reader.read,
+            topics.RECOUNT: self.recount_reader.read,
+            topics.ASSIGNMENT: self.assignment_reader.read,
+            topics.STORE: self.store_reader.read,
+            topics.LOG: self.log_reader.read,
+            topics.SURROUNDING: self.read_surrounding,
+            topics.AUDIT: self.read_audit,
         }
         self.can_name_orders = False
         """True if several orders can be requested at once."""
@@ -112,7 +99,7 @@ class SingleReads:
         """Read one topic again. Return the row of an order, if there is one; otherwise nothing."""
         with unforeseen_is_invalid(f"{topic.name} {topic.key}"):
             found = await self._readers[topic.name](topic.key)
-            return found if topic.name == ORDER else ()
+            return found if topic.name == topics.ORDER else ()
 
     async def read_log(self) -> None:
         """Read the new entries of the log."""
@@ -130,7 +117,7 @@ class SingleReads:
         if not rows:
             rows = await self._request_order(number, {"is_active": False})
         if rows:
-            with self.cache_update.require_valid_rows(ORDER, number):
+            with self.cache_update.require_valid_rows(topics.ORDER, number):
                 self.cache_update.put_orders(rows, began)
         else:
             self._forget_orders([number], began)
@@ -139,7 +126,7 @@ class SingleReads:
     def _forget_orders(self, numbers: Sequence[str], began: float) -> None:
         """Record that the service does not have these orders any more."""
         changed = self.cache.delete_absent_orders(numbers, read_began=began)
-        self.notify([*notification_topics(ORDER, changed), *notification_topics(ABSENT_TOPIC, numbers)])
+        self.notify([*notification_topics(topics.ORDER, changed), *notification_topics(ABSENT_TOPIC, numbers)])
 
     async def read_orders(self, numbers: Sequence[str]) -> dict[str, Row]:
         """Read several orders in one request, each as `read_order` does. Return those that exist, by number.
@@ -158,7 +145,7 @@ class SingleReads:
         self.record_server_time(envelope)
         found = {number: read[number] for number in numbers if number in read}
         which = ", ".join(numbers)
-        with unforeseen_is_invalid(f"orders {which}"), self.cache_update.require_valid_rows(ORDER, which):
+        with unforeseen_is_invalid(f"orders {which}"), self.cache_update.require_valid_rows(topics.ORDER, which):
             self.cache_update.put_orders(list(found.values()), began)
         if gone := [number for number in numbers if number not in read]:
             self._forget_orders(gone, began)
@@ -179,7 +166,7 @@ class SingleReads:
                 self.cache_update.put_stock(
                     [row for row in rows if str(row.get("product_number")) == number], read_number, began
                 )
-        if Topic(PRODUCT, number) in self.cache_update.overtaken:
+        if Topic(topics.PRODUCT, number) in self.cache_update.overtaken:
             raise ReadOvertaken
 
     def record_server_time(self, envelope: Row) -> None:
@@ -213,7 +200,7 @@ class SingleReads:
             return
         with self.cache_update.read_sequence.start_read() as read_number:
             rows = await self._read_first_page("list-products", {"product_number": number})
-            with self.cache_update.require_valid_rows(PRODUCT, number):
+            with self.cache_update.require_valid_rows(topics.PRODUCT, number):
                 self.cache_update.put_products(
                     [row for row in rows if str(row.get("product_number")) == number], read_number
                 )
@@ -229,7 +216,7 @@ class SingleReads:
             raise status_error(name, response)
         else:
             self.cache.write_surrounding(number, _rows_of_response(response, name), began)
-        self.notify([format_topic(SURROUNDING, number)])
+        self.notify([format_topic(topics.SURROUNDING, number)])
 
     async def read_audit(self, number: str) -> None:
         """Read who changed an order, if the service lists that for the token of this host."""
@@ -237,7 +224,7 @@ class SingleReads:
             return
         began = self.now()
         path = f"/aisle/v1/stores/{encode_segment(self.store)}/audit"
-        query: Query = {"subject": ORDER, "key": number, "limit": MAX_AUDIT_ENTRIES}
+        query: Query = {"subject": topics.ORDER, "key": number, "limit": MAX_AUDIT_ENTRIES}
         response = await self.client.request_extension("GET", path, query=query)
         if response.status in PERMANENT_STATUSES:
             return
@@ -248,7 +235,7 @@ class SingleReads:
         except (ValueError, TypeError, LookupError) as error:
             raise InvalidResponse("The answer to list-audit holds no audit.") from error
         if self.cache.write_order_audit(number, entries, began):
-            self.notify([format_topic(ORDER, number)])
+            self.notify([format_topic(topics.ORDER, number)])
 
     async def read_location(self, code: str) -> None:
         """Read one location. The search also matches parts of codes, so all pages are searched."""
@@ -260,7 +247,7 @@ class SingleReads:
                 async for rows, _ in pages:
                     found = [row for row in rows if str(row.get("location_code")) == code]
                     if found:
-                        with self.cache_update.require_valid_rows(LOCATION, code):
+                        with self.cache_update.require_valid_rows(topics.LOCATION, code):
                             self.cache_update.put_locations(found, read_number)
                         return
 
