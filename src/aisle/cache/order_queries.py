@@ -35,6 +35,7 @@ from aisle.cache.overlaid_order import (
 )
 from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import is_included, may_be_included
+from aisle.cache.people_and_rights_queries import announced_features
 from aisle.cache.pools_and_locations_of_rows import (
     held_locations,
     line_locations,
@@ -391,8 +392,15 @@ def order_to_pick(context: QueryContext, args: Args) -> QueryResult[OrderToPickR
     """Return the row of the query `order` with the stock of its lines, and the operations on it that were refused."""
     orders, total = query_order(context, args)
     add_stock_at_locations(context, orders)
+    features = announced_features(context.cache)
+    learns = features is None or "pick-place" in features
     rows: list[OrderToPickRow] = [
-        {**order, "refused_by": _refusals_of_order(context.outbox, order["order_number"])} for order in orders
+        {
+            **order,
+            "refused_by": _refusals_of_order(context.outbox, order["order_number"]),
+            "learns_locations": learns,
+        }
+        for order in orders
     ]
     return rows, total
 

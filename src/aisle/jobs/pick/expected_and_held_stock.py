@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from aisle.jobs.job import format_number
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.name_goods_and_locations import list_locations, measured
 from aisle.jobs.pick.pick_line import PickedFrom, PickLine, same_location
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.stock_pool_names import pool_name
@@ -57,11 +57,13 @@ def stock_changes(before: PickState, after: PickState, indexes: Iterable[int]) -
     return {location: change for location, change in changes.items() if change}
 
 
-def stock_changes_message(changes: Mapping[str, Decimal], unit: str) -> str | Msg:
+def stock_changes_message(state: PickState, changes: Mapping[str, Decimal], unit: str) -> str | Msg:
     """Return the location where goods are put back, and how much without one; of several, how the stock of each
-    changes. It is empty without a location."""
+    changes, if the service learns of locations. It is empty without a location."""
     nowhere = changes.get("", Decimal(0))
     locations = [location for location in changes if location]
+    if not state.learns_locations:
+        return list_locations(locations) if locations else ""
     if nowhere > 0 and not locations:
         return msg("pick.at_no_location", count=nowhere)
     if nowhere > 0 and len(locations) == 1:

@@ -246,6 +246,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     if row is None:
         # An order whose lines are known continues with them.
         return Turn(state, (Refresh("order", order),)) if tote.has_lines else remove_order(state, tote, "no_order")
+    state = state._replace(learns_locations=row.get("learns_locations", True))
     if _is_handed_over(state, tote, row):
         return remove_order(state, tote, "handed", kind=GOOD)
     if row.get("is_rejected") or not row.get("is_active", True):

@@ -157,7 +157,7 @@ def _booked_message(before: PickState, after: PickState, picked: Mapping[int, De
         return exceeding
     if changes.keys() <= {line.location}:
         return None
-    message = expected_and_held_stock.stock_changes_message(changes, unit_of(line))
+    message = expected_and_held_stock.stock_changes_message(after, changes, unit_of(line))
     return message if isinstance(message, Msg) else raw(message)
 
 

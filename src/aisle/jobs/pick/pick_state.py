@@ -218,6 +218,8 @@ class PickState(NamedTuple):
     is_after_choices: bool = False
     """True if these choices come after `choices`, which were on the screen first."""
     pools: Pools = ()
+    learns_locations: bool = True
+    """False if the service does not learn where goods are picked, so that nobody knows what stock it changes."""
     untaken: Decimal = Decimal(0)
     """Number whose question was not answered; the next verdict says that it is not taken."""
     location_read: LabelRead = LabelRead()

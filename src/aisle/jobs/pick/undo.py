@@ -102,7 +102,7 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     was, _, _ = current_and_next_stop.sum_lines(state.lines[index] for index in named)
     now, _, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in named)
     changes = expected_and_held_stock.stock_changes(state, restored, touched)
-    where = at_location(expected_and_held_stock.stock_changes_message(changes, unit_of(line)))
+    where = at_location(expected_and_held_stock.stock_changes_message(state, changes, unit_of(line)))
     text = msg("pick.undone", label=line.label, was=was, now=now, where=where)
     if any(restored.lines[index].is_short and not state.lines[index].is_closed for index in touched):
         done, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
