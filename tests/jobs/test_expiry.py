@@ -556,6 +556,17 @@ def test_two_digits_of_a_product_are_asked_as_a_day_and_u_leaves_the_question() 
     assert hand.scan("P2", code="45") == "expiry.instead"
 
 
+def test_a_number_that_is_no_date_opens_its_product() -> None:
+    hand = Hand(DISCOUNTS)
+    hand.scan("P1")
+    assert hand.scan("P2", code="31") == "expiry.number_of"
+    assert hand.feed(Choice(2)) == "expiry.instead"
+    assert hand.state.product is not None
+    assert (hand.state.product.number, hand.sent()) == ("P2", [])
+    assert hand.scan("P2", code="31") == "expiry.number_of"
+    assert hand.feed(Choice(2)) == "session.dropped", "it is open"
+
+
 def test_undo_gives_back_the_values_before() -> None:
     hand = Hand()
     before = {number: dict(row) for number, row in hand.rows.items()}

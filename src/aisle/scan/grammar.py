@@ -659,11 +659,11 @@ def _refuse_digits_before_code(code: str) -> list[Interpretation]:
 
 
 def _refuse_two_codes(code: str) -> list[Interpretation]:
-    """Return the refusal of two GTINs in one line, which a scanner without a suffix sends, unless they are known."""
+    """Return the refusal of two codes in one line, which a scanner without a suffix sends, unless they are known."""
     if not _TWO_CODES.fullmatch(code):
         return []
     cuts = ((code[:length], code[length:].lstrip(_CODE_SEPARATORS)) for length in (8, 12, 13, 14))
-    is_two = any(has_valid_check_digit(first) and has_valid_check_digit(second) for first, second in cuts)
+    is_two = any(_is_whole_code(first) and _is_whole_code(second) for first, second in cuts)
     return [Interpretation((), code, rank=_RANK_GUESSED, refusal=TWO_CODES)] if is_two else []
 
 
@@ -704,5 +704,9 @@ def _has_number_beside(code: str) -> bool:
     found = _NUMBER_AFTER_CODE.fullmatch(code) or _NUMBER_BEFORE_CODE.fullmatch(code)
     if found is None:
         return False
-    bare = found["code"]
-    return has_valid_check_digit(bare) or (len(bare) == 8 and expand_upc_e(bare) != "")
+    return _is_whole_code(found["code"])
+
+
+def _is_whole_code(code: str) -> bool:
+    """Return True for a GTIN or a UPC-E of eight digits with a valid check digit."""
+    return has_valid_check_digit(code) or (len(code) == 8 and expand_upc_e(code) != "")

@@ -9,7 +9,7 @@ from datetime import date
 from decimal import Decimal
 
 from aisle.jobs.choice_letters import DROP, LETTER_OF_CHOICE, YES, letter_prompt
-from aisle.jobs.expiry.due_list_page import DUE_LIST, ask_undo, query_again
+from aisle.jobs.expiry.due_list_page import DUE_LIST, ask_undo, open_product, query_again
 from aisle.jobs.expiry.expiry_state import (
     CONFIRM,
     DATE,
@@ -34,7 +34,7 @@ from aisle.jobs.job import Context, Event, Start, Turn, money_message, reply
 from aisle.jobs.pages_and_page_job import Action, FormPage, refuse
 from aisle.jobs.typed_dates import has_length_of_date, parse_date, parse_label_date
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Line, Msg, View, msg, raw
-from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, Text, UnknownCode
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Accepts, Choice, Match, Quantity, Text, UnknownCode
 
 NONE = LETTER_OF_CHOICE["nowhere"]
 """Letter by which there are no goods, or no discount."""
@@ -209,7 +209,7 @@ class ConfirmPage(ProductPage):
         no = msg("expiry.choice_not_date", what=state.other.label or state.other.key) if state.other else None
         return (
             Action(msg("expiry.choice_date", day=day_message(state.day)), _confirm),
-            Action(no or msg("order_actions.no"), _reject),
+            Action(no or msg("order_actions.no"), _open_other),
             Action(msg("hint.undo"), _reject, "u", is_hinted=False),
         )
 
@@ -235,6 +235,15 @@ def _confirm(state: ExpiryState, context: Context) -> Result:
 
 def _reject(state: ExpiryState, context: Context) -> Result:
     return CONFIRM_PAGE.go_back(state, context)
+
+
+def _open_other(state: ExpiryState, context: Context) -> Result:
+    """Open the product that a number means instead of a date; without one, drop the question."""
+    other = state.other
+    if other is None or other.kind != PRODUCT or other.key == in_hand(state).number:
+        return _reject(state, context)
+    asking = drop_question(state)._replace(phase=DATE, pending_scan=other)
+    return Turn(asking, open_product(other.key, context))
 
 
 class PricePage(ProductPage):

@@ -533,10 +533,11 @@ def _count_differences_again(before: ReceiveState, turn: Result) -> Result:
 
 
 def _close_delivery(state: ReceiveState, context: Context) -> Result:
-    short = sum(each.is_short for each in differences(state))
+    over, short = _count_differences(state)
     booked = handle_scans_and_quantities.book_goods(state, state.receiving_location, context)
     id_ = "receive.closed_short" if short else "receive.closed"
-    verdict = reply(state, GOOD, id_, delivery=state.delivery_number, count=short).verdict
+    both = msg("receive.differ", short=short, over=over) if over and short else None
+    verdict = Verdict(GOOD, msg(id_, delivery=state.delivery_number, count=short), detail=both)
     if state.closes_after_delivery:
         note = partly_received_note(booked.state, context.user)
         return Turn(booked.state, (*booked.effects, note, Close(verdict)), verdict)
