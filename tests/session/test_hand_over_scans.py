@@ -91,7 +91,8 @@ def test_a_number_of_the_store_is_no_quantity_that_goes_back(session: Session, n
 def test_a_typed_number_is_the_quantity_that_goes_back(session: Session, number: str) -> None:
     say(session, "2", TEA)
     frame = Scanner(session).send(f"{number}\r", 0.3)
-    assert frame.view.name == "hand_over.order", "its goods were never put down"
+    assert frame.view.name == "hand_over.location"
+    assert session.stack.top.state.quantity == int(number)
 
 
 def test_a_read_that_goes_on_leaves_home_alone(session: Session) -> None:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.decimal_of_row import to_decimal
+from aisle.jobs.count.changes_since_count import apply_changes, change_between
 from aisle.jobs.count.count_state import MAX_PRODUCTS, MAX_UNDO, CountLine, CountState, ExpectedStock, UndoStep
 from aisle.jobs.job import Query
 from aisle.jobs.stock_pool_names import pool_name
@@ -245,17 +246,24 @@ def find_lines_by_words(state: CountState, text: str) -> tuple[int, ...]:
 
 
 def set_counted(
-    state: CountState, index: int, counted: Decimal, now: str, stock: ExpectedStock | None = None
+    state: CountState, index: int, entered: Decimal, now: str, stock: ExpectedStock | None = None, begun_at: str = ""
 ) -> CountState:
-    """Set the counted quantity of a line, compare it with `stock` or else the stock read last, and add its earlier
-    state to the history."""
+    """Set the quantity of a line, compare it with `stock` or else the stock read last, and add its earlier state to the
+    history. What was lost or found since `begun_at`, the time of the first of several scans, is not counted again."""
     item = state.lines[index]
     state, was = note_entry(state, index), expected_stock(item)
+    between = change_between(state, item, begun_at, now) if begun_at else Decimal(0)
     changed = item._replace(
-        counted=counted, counted_at=now, is_left_as_is=False, needs_recount=False, is_recounted=False, is_typed=False
+        counted=entered + between,
+        counted_at=now,
+        is_left_as_is=False,
+        needs_recount=False,
+        is_recounted=False,
+        is_typed=False,
     )
     new = stock or item.latest or was._replace(expected=item.expected)
     changed = changed._replace(latest=stock and item.latest, later=None, undone=Decimal(0), **new._asdict())
+    changed = changed._replace(begun_at=begun_at, changed=between)
     return replace_line(state, index, changed)._replace(current_index=index)
 
 
@@ -264,6 +272,7 @@ def note_entry(state: CountState, index: int) -> CountState:
     item = state.lines[index]
     stock = expected_stock(item)
     before = UndoStep(item.location, item.product, item.pool, item.counted, item.counted_at, stock)
+    before = before._replace(begun_at=item.begun_at, changed=item.changed)
     return state._replace(history=(*state.history, before)[-MAX_UNDO:])
 
 
@@ -302,6 +311,7 @@ def undo_entry(state: CountState) -> tuple[CountState, CountLine | None]:
     for index, item in enumerate(state.lines):
         if (item.location, item.product, item.pool) == (before.location, before.product, before.pool):
             restored = item._replace(counted=before.counted, counted_at=before.counted_at)
+            restored = restored._replace(begun_at=before.begun_at, changed=before.changed)
             restored = restored._replace(is_recounted=False, needs_recount=False, is_typed=False, undone=Decimal(0))
             latest = item.latest or expected_stock(item)._replace(expected=item.expected)
             if before.counted is None:
@@ -309,5 +319,6 @@ def undo_entry(state: CountState) -> tuple[CountState, CountLine | None]:
             elif before.stock:
                 restored = restored._replace(latest=latest, **before.stock._asdict())
             state = replace_line(state, index, restored)._replace(history=state.history[:-1], current_index=index)
+            state = apply_changes(state)
             return state._replace(location=item.location) if state.mode == "product" else state, item
     return state._replace(history=state.history[:-1]), None
