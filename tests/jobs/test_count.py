@@ -843,7 +843,7 @@ def test_pools_are_counted_apart() -> None:
     hand.scan("P1", "4")
     assert hand.say("d") == "count.sent"
     first, second, third = hand.entries
-    assert (first["counted_quantity"], first["expected_quantity"]) == (6, 6)
+    assert (first["stock_pool_1"], first["expected_quantity"]) == (6, 6)
     assert (second["product_number"], second["stock_pool_3"], second["expected_quantity"]) == ("P1", 4, 4)
     assert (third["product_number"], third["stock_pool_3"]) == ("P2", 2)
 

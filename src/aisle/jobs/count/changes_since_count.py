@@ -127,9 +127,12 @@ def change_since(state: CountState, line: CountLine) -> Decimal:
 
 
 def _is_of(state: CountState, change: StockChange, line: CountLine) -> bool:
-    is_same_pool = not line.pool or line.pool == (change.pool or state.default_pool or 1)
     place = change.product, change.location.casefold()
-    return is_same_pool and place == (line.product, line.location.casefold())
+    if place != (line.product, line.location.casefold()):
+        return False
+    pools = [item.pool for item in state.lines if (item.product, item.location.casefold()) == place]
+    pool = change.pool or state.usual_pool
+    return line.pool == (pool if pool in pools else 0)
 
 
 def reviewed_lines(state: CountState) -> tuple[CountLine, ...]:

@@ -130,7 +130,9 @@ def _expected_in_pool(items: Iterable[CountLine], pool: int) -> Decimal:
 def with_new_expected(state: CountState, fresh: Iterable[CountLine]) -> CountState:
     """Update the expected stock of all lines; counted lines keep the figure they were counted against until they are
     counted again."""
-    fresh_by_key = {line_key(item): item for item in fresh}
+    fresh = tuple(fresh)
+    state = _with_known_pools(state, fresh)
+    fresh_by_key = {line_key(item): item for item in (_in_counted_pool(state, item) for item in fresh)}
     items = []
     for item in state.lines:
         now = fresh_by_key.pop(line_key(item), None)
@@ -145,6 +147,43 @@ def with_new_expected(state: CountState, fresh: Iterable[CountLine]) -> CountSta
     return state._replace(lines=(*items, *fresh_by_key.values()))
 
 
+def _with_known_pools(state: CountState, fresh: Iterable[CountLine]) -> CountState:
+    """Return the state with lines without a pool in the pool of stock that was read: the usual one, else the first."""
+    known = [line_key(item) for item in state.lines]
+    for index, item in enumerate(state.lines):
+        pools = [each.pool for each in fresh if is_same_goods(each, item) and each.pool and line_key(each) not in known]
+        if pools and not item.pool:
+            state = _with_pool(state, index, _usual_of(state, pools))
+    return state
+
+
+def _with_pool(state: CountState, index: int, pool: int) -> CountState:
+    """Return the state with a line without a pool in this one, also in the history."""
+    item = state.lines[index]
+    before = line_key(item)
+    key = (*before[:2], pool)
+    history = tuple(
+        step._replace(
+            pool=pool if (step.location.casefold(), step.product, step.pool) == before else step.pool,
+            left=tuple(key if each == before else each for each in step.left),
+        )
+        for step in state.history
+    )
+    return replace_line(state, index, item._replace(pool=pool))._replace(history=history)
+
+
+def _in_counted_pool(state: CountState, fresh: CountLine) -> CountLine:
+    """Return stock that was read without a pool in the pool of the line that it belongs to."""
+    if fresh.pool:
+        return fresh
+    pools = [item.pool for item in state.lines if is_same_goods(item, fresh)]
+    return fresh if not pools or 0 in pools else fresh._replace(pool=_usual_of(state, pools))
+
+
+def _usual_of(state: CountState, pools: Sequence[int]) -> int:
+    return state.usual_pool if state.usual_pool in pools else min(pools)
+
+
 def expected_stock(line: CountLine) -> ExpectedStock:
     """Return the expected stock that a line is compared with."""
     return ExpectedStock(line.expected - line.undone, line.held, line.is_expected_unknown)
@@ -155,10 +194,14 @@ def line_key(line: CountLine) -> tuple[str, str, int]:
     return line.location.casefold(), line.product, line.pool
 
 
+def is_same_goods(one: CountLine, other: CountLine) -> bool:
+    """Return True if two lines are of one product at one location, in any pools."""
+    return line_key(one)[:2] == line_key(other)[:2]
+
+
 def missing_in_pools(state: CountState, index: int) -> tuple[int, ...]:
     """Return the indexes of this line and the uncounted others of its product and location: one question for all."""
-    same = (state.lines[index].location.casefold(), state.lines[index].product)
-    same_product = (at for at, item in enumerate(state.lines) if (item.location.casefold(), item.product) == same)
+    same_product = (at for at, item in enumerate(state.lines) if is_same_goods(item, state.lines[index]))
     return tuple(at for at in same_product if at == index or state.lines[at].is_missing)
 
 
@@ -172,11 +215,16 @@ def label_with_pools(state: CountState, *indexes: int) -> Msg:
     count must not go to a pool unnamed because picks emptied the pool of the record."""
     item = state.lines[indexes[0]]
     same_product = [other for other in state.lines if (other.location, other.product) == (item.location, item.product)]
-    is_usual = item.pool in (0, state.default_pool or 1) or len(state.pools) < 2
+    is_usual = item.pool in (0, state.usual_pool) or len(state.pools) < 2
     if len(same_product) < 2 and is_usual:
         return raw(item.label)
-    pools = pool_name(state.pools, *(state.lines[index].pool for index in indexes))
+    pools = name_of_pools(state, *indexes)
     return msg("count.in_pool", label=item.label, pool=pools)
+
+
+def name_of_pools(state: CountState, *indexes: int) -> str:
+    """Return the names of the pools in which lines are counted."""
+    return pool_name(state.pools, *(state.lines[index].pool or state.usual_pool for index in indexes))
 
 
 def name_with_pool(state: CountState, index: int) -> Msg:
@@ -206,9 +254,9 @@ def find_line(state: CountState, product: str) -> int:
     indexes = [
         index for index, item in enumerate(state.lines) if item.product == product and item.location == state.location
     ]
-    pool = state.chosen_pool or state.default_pool or 1
+    pool = state.chosen_pool or state.usual_pool
     for index in indexes:
-        if state.lines[index].pool in ((pool,) if state.chosen_pool else (pool, 0)):
+        if state.lines[index].pool in ((pool, 0) if pool == state.usual_pool else (pool,)):
             return index
     return indexes[0] if len(indexes) == 1 and not state.chosen_pool else -1
 

@@ -243,6 +243,11 @@ class CountState(NamedTuple):
         return self.lines[self.current_index] if 0 <= self.current_index < len(self.lines) else None
 
     @property
+    def usual_pool(self) -> int:
+        """Pool that is counted where none is named."""
+        return self.default_pool or 1
+
+    @property
     def counted_lines(self) -> tuple[CountLine, ...]:
         """All lines that are counted."""
         return tuple(item for item in self.lines if item.counted is not None)

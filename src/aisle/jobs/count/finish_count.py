@@ -386,7 +386,9 @@ def _log_entry(state: CountState, line: CountLine, user: str) -> LogEntry:
             at_locations += line.held
         counted, expected = counted + at_locations, expected + at_locations
     is_default_pool = line.pool in (0, state.default_pool if state.mode == "location" and line.location else 0)
-    quantity = "counted_quantity" if is_default_pool else f"stock_pool_{line.pool}"
+    has_several_pools = line.location and sum(count_lines.is_same_goods(item, line) for item in state.lines) > 1
+    is_default_pool = is_default_pool and not has_several_pools
+    quantity = "counted_quantity" if is_default_pool else f"stock_pool_{line.pool or state.usual_pool}"
     entry = new_log_entry(line.product, line.location, quantity, counted, _counted_at(state, line), user)
     if not line.is_expected_unknown:
         entry["expected_quantity"] = expected
