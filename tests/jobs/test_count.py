@@ -843,7 +843,7 @@ def test_pools_are_counted_apart() -> None:
     hand.scan("P1", "4")
     assert hand.say("d") == "count.sent"
     first, second, third = hand.entries
-    assert (first["counted_quantity"], first["expected_quantity"]) == (6, 6)
+    assert (first["stock_pool_1"], first["expected_quantity"]) == (6, 6)
     assert (second["product_number"], second["stock_pool_3"], second["expected_quantity"]) == ("P1", 4, 4)
     assert (third["product_number"], third["stock_pool_3"]) == ("P2", 2)
 
@@ -1976,3 +1976,65 @@ def test_undo_on_the_page_of_the_count_takes_that_answer_back_too() -> None:
         hand.feed(event)
     undone = [hand.feed(Command("u")) for _ in range(4)]
     assert undone == ["count.undone_left", "count.undone_left", "count.undone_all", "pick.nothing_to_undo"]
+
+
+def later_context(hand: Hand, minute: int) -> str:
+    """Let the clock of a count go on to a minute past ten; return the time."""
+    hand.context = hand.context._replace(now=f"2026-11-20T10:{minute:02}:00Z")
+    return hand.context.now
+
+
+BETWEEN: dict[str, tuple[list[Row], int]] = {
+    **CHANGES,
+    "undone by time": ([loss(-2), loss(2, reference=f"undo-{LATER_AT}")], 0),
+}
+"""Entries between two scans of P1, and what they change."""
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("target", ["location", "product"])
+@pytest.mark.parametrize("is_known_late", [False, True])
+@pytest.mark.parametrize("more", ["1", "0.25"])
+@pytest.mark.parametrize("name", BETWEEN)
+def test_a_scan_does_not_count_again_what_was_lost_since(
+    name: str, more: str, is_known_late: bool, target: str
+) -> None:
+    """The figure at the scan is the one of the page; the scan adds its quantity to it, and an undo takes that away."""
+    rows, change = BETWEEN[name]
+    hand = Hand({"A-1": [product("P1", 9, allow_decimal=True)]}, {"P1": wide({"A-1": 9}, 9, allow_decimal=True)})
+    if target == "location":
+        hand.place("A-1")
+    hand.scan("P1")
+    hand.type(3)
+    hand.booked = () if is_known_late else tuple(rows)
+    hand.feed(Closed("adjust"))
+    later_context(hand, 6)
+    hand.scan("P1", more)
+    hand.booked = tuple(rows)
+    hand.feed(Changed("product", "P1"))
+    line = hand.state.lines[0]
+    assert line.counted == 3 + change + Decimal(more)
+    hand.say("u")
+    assert hand.state.lines[0].counted == 3
+    hand.scan("P1", more)
+    hand.say("d")
+    while hand.step != "count.summary":
+        hand.say("k" if hand.step == "count.missing" else "d")
+    hand.say("y")
+    entry = hand.entries[0]
+    assert (entry["stock_pool_1"], entry["scanned_datetime"]) == (line.counted, hand.context.now)
+
+
+def test_the_total_of_a_product_lacks_what_was_lost_at_a_location_before_it_was_counted() -> None:
+    """The total has the time of its last part: what is lost before that is no longer part of it."""
+    hand = Hand({}, {"P1": wide({"A-1": 10}, 14)})
+    hand.scan("P1")
+    hand.type(10)
+    hand.booked = (loss(-2),)
+    hand.feed(Closed("adjust"))
+    later_context(hand, 6)
+    hand.say("n")
+    hand.type(4)
+    hand.say("d")
+    hand.say("y")
+    assert [entry.get("counted_quantity", entry.get("stock_pool_1")) for entry in hand.entries] == [10, 12]

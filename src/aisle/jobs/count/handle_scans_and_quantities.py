@@ -192,14 +192,16 @@ def _add_scanned(state: CountState, index: int, match: Match, context: Context) 
     item = state.lines[index]
     if match.quantity % 1 and not item.allows_decimals:
         return reply(state, WRONG, "input.whole_number_only", text=match.quantity)
-    counted = (item.counted or Decimal(0)) + match.quantity
+    taken = _set_counted(state, index, item.entered + match.quantity, context, item.first_at)
+    counted = taken.state.lines[index].counted or Decimal(0)
     question = _ask_if_plausible(state._replace(current_index=index), item, counted, context, scanned=match.quantity)
-    return question or _set_counted(state, index, counted, context)
+    return question or taken
 
 
-def _set_counted(state: CountState, index: int, counted: Decimal, context: Context) -> Result:
-    state = count_lines.set_counted(state, index, counted, context.now)
+def _set_counted(state: CountState, index: int, entered: Decimal, context: Context, begun_at: str = "") -> Result:
+    state = count_lines.set_counted(state, index, entered, context.now, begun_at=begun_at)
     item = state.lines[index]
+    counted = item.counted or Decimal(0)
     id_ = "count.counted" if state.is_blind or not item.expected else "count.counted_of"
     label = count_lines.label_with_pools(state, index)
     return reply(
@@ -214,12 +216,14 @@ def _add_to_recount(state: CountState, match: Match, context: Context) -> Result
         return reply(state, WRONG, "count.product_first", **labels)
     if match.quantity % 1 and not item.allows_decimals:
         return reply(state, WRONG, "input.whole_number_only", text=match.quantity)
+    begun_at = context.now if state.recount_quantity is None else state.recount_begun_at
     counted = (state.recount_quantity or Decimal(0)) + match.quantity
     if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
         return asked
     label = count_lines.label_with_pools(state, state.question_index)
     stock = item.latest or count_lines.expected_stock(item)
     state = state._replace(recount_quantity=counted, recounted_at=context.now, recount_stock=stock)
+    state = state._replace(recount_begun_at=begun_at)
     return reply(state, GOOD, "count.counted", label=label, counted=amount_of(item, counted))
 
 
