@@ -66,8 +66,8 @@ class UnfinishedRecount:
         if changed := sorted(self._counted.keys() - set(self._digests)):
             rows = "1 row was" if len(changed) == 1 else f"{len(changed)} rows were"
             table.notes.add_file_warning(
-                f"{rows} counted before the recount was cut off, and changed in the file since, or taken out of it; what"
-                " the file has now is counted"
+                f"{rows} counted before the recount was cut off, and changed in the file since, or taken out of it;"
+                " what the file has now is counted"
             )
             self._append(_Batch(changed))
             self._forget(changed)
