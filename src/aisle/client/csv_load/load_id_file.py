@@ -1,8 +1,8 @@
 """Id of a load, kept until its end: a load of the same files after an interruption counts no stock twice.
 
 It does not keep how far the load came: `existing_stock_and_loaded_counts` finds loaded counts in the service's log, and
-`unfinished_recount` those of a recount; everything else is sent again, and the service answers `same`. A load locks the file with its id, so that two loads of
-one folder do not run at the same time.
+`unfinished_recount` those of a recount; everything else is sent again, and the service answers `same`. A load locks the
+file with its id, so that two loads of one folder do not run at the same time.
 """
 
 from __future__ import annotations
