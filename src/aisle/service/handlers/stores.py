@@ -11,7 +11,7 @@ from aisle.service.db.product_search_index import search_key
 from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import drop_none, parse_json_object, rename_members, to_json
-from aisle.service.domain.ordering_schedule import is_schedule_row
+from aisle.service.domain.ordering_schedule import schedule_row_problems
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp, zone_header
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
@@ -91,8 +91,8 @@ def _normalize_times(body: ExtendedStore, field: str, zone: TimeZone) -> None:
         if body.get(name):
             body[name] = parse_timestamp(body[name], f"{field}.{name}", zone)
     for number, row in enumerate(body.get("ordering_schema") or ()):
-        if not is_schedule_row(row):
-            raise unprocessable("This names no day, time or weeks.", f"{field}.ordering_schema[{number}]")
+        if problems := schedule_row_problems(row):
+            raise unprocessable(f"{'; '.join(problems)}.", f"{field}.ordering_schema[{number}]")
 
 
 async def _delete_unnamed(ctx: Context, kept_numbers: list[str]) -> None:
