@@ -35,9 +35,13 @@ async def note_changes(response: Response, notes: FileNotes, client: Client) -> 
     Fields that the service derives from others are left out.
     """
     with suppress(ValueError, TypeError, AttributeError):
-        for name, (count, store, key, *values) in json.loads(response.headers.get("aisle-changes", "{}")).items():
+        for name, (count, *first) in json.loads(response.headers.get("aisle-changes", "{}")).items():
             if name in _DERIVED_FIELDS:
                 continue
+            if not first:
+                notes.add_field_change(name, count, "")
+                continue
+            store, key, *values = first
             zone = await read_zone(client, store) if any(value.endswith("Z") for value in values) else None
             before, after = (value_text(value, zone) for value in values)
             of = key if store == _CHAIN else f"{key} in store {store}"

@@ -195,9 +195,9 @@ class FileNotes:
         self._remarks[text] = None
 
     def add_field_change(self, field: str, count: int, first: str) -> None:
-        """Add the number of records whose field the load changed, with the values of the first."""
+        """Add the number of records whose field the load changed, with the values of the first, if they are known."""
         before, kept = self._field_changes.get(field, (0, first))
-        self._field_changes[field] = before + count, kept
+        self._field_changes[field] = before + count, kept or first
 
     def add_change(self, text: str, line: int) -> None:
         """Add a change in a row."""
@@ -227,7 +227,10 @@ class FileNotes:
             yield f"{self.file}: warning: {end_sentence(_shown(what))}"
         for name, (count, first) in self._field_changes.items():
             records = "1 record" if count == 1 else f"{count} records, in the first"
-            yield f"{self.file}: {_shown(f'{name} changed in {records}: {first}')}."
+            if first:
+                yield f"{self.file}: {_shown(f'{name} changed in {records}: {first}')}."
+        if others := [f"{name} ({count})" for name, (count, first) in self._field_changes.items() if not first]:
+            yield f"{self.file}: changed too, in so many records: {', '.join(map(clean, others))}."
         for what, lines in self._changes.items():
             yield f"{self.file}: changed in {format_rows(lines, limits)}: {clean(what)}."
         for what, found in self._findings.items():

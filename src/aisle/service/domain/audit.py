@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from os.path import commonpath
 from typing import Any, Literal, NamedTuple
 
 from aisle.service.db.database_interface import Transaction
@@ -19,6 +21,9 @@ _AUDIT_COUNTER = "audit"
 _NO_CHANGE = ("{}", "{}")
 _MAX_HEADER_VALUE = 24
 """Number of characters of a value in a header."""
+_SHOWN_BEFORE = 8
+"""Number of characters before the first difference of two long values."""
+_FIGURES = (int, float, Decimal, bool)
 _MAX_VALUE_LENGTH = 500
 """Maximum number of stored characters of a value."""
 
@@ -50,10 +55,11 @@ async def record_changes(ctx: Context, store_number: str, changes: Iterable[Audi
     if not rows:
         return
     ctx.count_field_changes(
-        (name, (store_number, change.key, *(_begin(fields.get(name)) for fields in change[2:])))
+        (name, (store_number, change.key, *_header_values(*values)), any(isinstance(one, _FIGURES) for one in values))
         for change, _ in rows
         if change.before and change.after and change.subject != "order"
         for name in change.changed_names
+        if (values := (change.before.get(name), change.after.get(name)))
     )
     first = await ctx.next_numbers(store_number, _AUDIT_COUNTER, len(rows))
     author = (ctx.principal.token_id, ctx.principal.name, ctx.app_user or "")
@@ -84,9 +90,14 @@ async def record_command(tx: Transaction, change: AuditChange, now: str) -> None
     )
 
 
-def _begin(value: Any) -> str:
-    """Return the begin of a value as text, for a header; empty for none."""
-    return ("" if value is None else value if isinstance(value, str) else to_json(value))[:_MAX_HEADER_VALUE]
+def _header_values(before: object, after: object) -> list[str]:
+    """Return the parts of two values with which they begin to differ as texts, for a header; empty for none."""
+    texts = ["" if value is None else value if isinstance(value, str) else to_json(value) for value in (before, after)]
+    same = len(commonpath(texts))
+    if same < _MAX_HEADER_VALUE // 2 or max(map(len, texts)) <= _MAX_HEADER_VALUE:
+        return [text[:_MAX_HEADER_VALUE] for text in texts]
+    skipped = same - _SHOWN_BEFORE
+    return [f"…{text[skipped:]}"[:_MAX_HEADER_VALUE] for text in texts]
 
 
 def _fields_json(fields: Mapping[str, object], names: Iterable[str]) -> str:

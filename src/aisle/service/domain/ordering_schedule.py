@@ -88,8 +88,9 @@ def _parse_row(row: OrderingSchema) -> _ScheduleRow | None:
     time_of_day = _parse_time(row["time"])
     if time_of_day is None or schedule_row_problems(row):
         return None
+    weeks = _parse_weeks(row.get("week_numbers") or "")
     before, after = float(row.get("ordering_offset") or 0), float(row["delivery_offset"])
-    return _ScheduleRow(int(row["day"]) % _SUNDAY, time_of_day, before, after, _parse_weeks(row.get("week_numbers") or ""))
+    return _ScheduleRow(int(row["day"]) % _SUNDAY, time_of_day, before, after, weeks)
 
 
 def _parse_time(text: str) -> time | None:

@@ -167,8 +167,8 @@ _FEATURES_HEADER: Schema = {
 _HEADERS_OF_WRITE: Schema = {
     "Aisle-Changes": {
         "description": (
-            "Up to 12 changed fields of records: the number of these, and of the first one store (* for the chain),"
-            " key, and the begin of the value before and after."
+            "Changed fields of records, figures and flags first: the number of these, and, of the first 12 fields,"
+            " store (* for the chain) and key of the first record, and where its values begin to differ."
         ),
         "schema": {"type": "string", "examples": ['{"price": [2, "*", "0226", "1.5", "1.6"]}']},
     },
