@@ -69,5 +69,5 @@ def test_each_step_shows_the_stored_code(home: StoreFolder, step: str, code: str
         frame = scan(code)
         kind, text_id = told(frame)
         shown = f"{said(frame)} {frame.view.title} {getattr(frame.view, 'choices', '')}"
-        is_quantity = text_id in ("move.taken", "pick.picked") and said(frame).startswith(f"{code} × ")
+        is_quantity = text_id in ("move.taken", "pick.picked") and said(frame).startswith((f"{code} × ", f"{code} of "))
         assert stored in shown or kind == WRONG or is_quantity

@@ -107,7 +107,7 @@ def shown(session: Session, *said: str) -> str:
 
 PAGES: dict[str, tuple[tuple[str, ...], str]] = {
     "list": (("7", "2", "a"), r"\? of 16"),
-    "page": (("7", "2", "a", "1"), r"received is unknown: \? of 16 .*Tea \? of 5 Salt \? of 7 Tea \? of 4"),
+    "page": (("7", "2", "a", "1"), r"quantity received unknown: \? of 16 .*Tea \? of 5 Salt \? of 7 Tea \? of 4"),
     "to receive": (("7", "2"), r"\? of 16"),
     "lines": (("D-1", "l"), r"1 Tea \? of 5 .*2 Salt \? of 7"),
     "checked": (("D-1", "d"), r"(Tea \? of 9 \? Salt \? of 7 \?|Salt \? of 7 \? Tea \? of 9 \?)"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
 
@@ -154,7 +155,7 @@ class Confirmed:
         keys, found = list(kept), Meanwhile()
         try:
             for first in range(0, len(keys), AT_ONCE):
-                unknown, other_loads = await self._unknown(store, keys[first : first + AT_ONCE])
+                unknown, other_loads = await unknown_keys(self._client, store, keys[first : first + AT_ONCE])
                 found = found.joined(Meanwhile(tuple(kept[key] for key in unknown), other_loads > 0))
         except (Forbidden, NotFound) as error:
             if store in await store_numbers(self._client):
@@ -167,19 +168,20 @@ class Confirmed:
         rows, _ = await self._client.first_page("list-stores", query={"page_size": 1})
         return str(rows[0].get("storeNo") or "") if rows else ""
 
-    async def _unknown(self, store: str, keys: list[str]) -> tuple[list[str], int]:
-        """Return those of the keys that the service does not know, and the number of loads that wrote since theirs."""
-        path = f"/aisle/v1/stores/{encode_segment(store)}/keys"
-        response = await self._client.request_extension("GET", path, query={"keys": ",".join(keys)})
-        if not response.is_success:
-            raise status_error("list-unknown-keys", response)
-        try:
-            answer = response.json()
-            unknown = {str(key) for key in answer["unknown"]}
-            other_loads = to_int64(answer.get("other_loads")) or 0
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InvalidResponse("The answer to list-unknown-keys holds no keys.") from error
-        return [key for key in keys if key in unknown], other_loads
+
+async def unknown_keys(client: Client, store: str, keys: Sequence[str]) -> tuple[list[str], int]:
+    """Return those of the keys that the service does not know, and the number of loads that wrote since theirs."""
+    path = f"/aisle/v1/stores/{encode_segment(store)}/keys"
+    response = await client.request_extension("GET", path, query={"keys": ",".join(keys)})
+    if not response.is_success:
+        raise status_error("list-unknown-keys", response)
+    try:
+        answer = response.json()
+        unknown = {str(key) for key in answer["unknown"]}
+        other_loads = to_int64(answer.get("other_loads")) or 0
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InvalidResponse("The answer to list-unknown-keys holds no keys.") from error
+    return [key for key in keys if key in unknown], other_loads
 
 
 async def ask_meanwhile(confirmed: Confirmed) -> Meanwhile:

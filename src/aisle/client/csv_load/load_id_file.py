@@ -1,8 +1,8 @@
 """Id of a load, kept until its end: a load of the same files after an interruption counts no stock twice.
 
-It does not keep how far the load came: `existing_stock_and_loaded_counts` finds loaded counts in the service's log;
-everything else is sent again, and the service answers `same`. A load locks the file with its id, so that two loads of
-one folder do not run at the same time.
+It does not keep how far the load came: `existing_stock_and_loaded_counts` finds loaded counts in the service's log, and
+`unfinished_recount` those of a recount; everything else is sent again, and the service answers `same`. A load locks the
+file with its id, so that two loads of one folder do not run at the same time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -20,25 +20,27 @@ from typing import IO, NamedTuple
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.file_layouts_and_columns import STOCK
 from aisle.client.csv_load.report import LoadError
+from aisle.client.csv_load.unfinished_recount import UnfinishedRecount
 
 
 class LoadId(NamedTuple):
-    """Id of a load; `is_resumed` is True if an earlier load with this id was interrupted.
+    """Id of a load; `is_resumed` is True if an earlier load with this id, or a recount like this one, was interrupted.
 
-    `recount` is what the file holds of a recount of the same stock that was interrupted, if this load is none.
+    `has_unfinished_recount` is True if a recount of the folder was interrupted, and this load is none.
     """
 
     id: str
     is_resumed: bool = False
-    recount: Mapping[str, object] = {}
+    recount: UnfinishedRecount | None = None
+    has_unfinished_recount: bool = False
 
 
 @contextmanager
-def kept_load_id(id_file: Path | None, tables: Iterable[CsvTable], *, recount: bool) -> Iterator[LoadId]:
+def kept_load_id(id_file: Path | None, tables: Sequence[CsvTable], *, recount: bool) -> Iterator[LoadId]:
     """Yield the id for a load of these files: that of an interrupted one if nothing has changed since.
 
-    It is deleted at the end, unless the load fails; a recount that this load does not finish is kept. Raise LoadError
-    if it cannot be stored, or if another load of the folder is running.
+    It is deleted at the end, unless the load fails, and so are the rows of a recount. Raise LoadError if it cannot be
+    stored, or if another load of the folder is running.
     """
     if id_file is None:
         yield LoadId(secrets.token_hex(8))
@@ -47,9 +49,8 @@ def kept_load_id(id_file: Path | None, tables: Iterable[CsvTable], *, recount: b
         name = _start(stream, id_file, tables, recount=recount)
         yield name
         if name.recount:
-            _write(stream, id_file, name.recount)
-        else:
-            id_file.unlink(missing_ok=True)
+            name.recount.end()
+        id_file.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -83,27 +84,24 @@ def _lock(stream: IO[str], id_file: Path) -> bool:
         raise _not_kept(id_file, error) from error
 
 
-def _start(stream: IO[str], id_file: Path, tables: Iterable[CsvTable], *, recount: bool) -> LoadId:
+def _start(stream: IO[str], id_file: Path, tables: Sequence[CsvTable], *, recount: bool) -> LoadId:
     load_content = {"files": {table.name: _file_digest(table.path) for table in tables}, "recount": recount}
     last = _read(stream)
-    kept = last.get(_KEPT_RECOUNT)
-    of_recount = last if last.get("recount") else kept if isinstance(kept, dict) else {}
-    unfinished = {} if recount or not _is_same_stock(of_recount, load_content["files"]) else of_recount
-    for found in (last, of_recount):
-        if found.get("id") and {name: found.get(name) for name in load_content} == load_content:
-            return LoadId(str(found["id"]), is_resumed=True, recount=unfinished)
-    name = LoadId(secrets.token_hex(8), recount=unfinished)
-    _write(stream, id_file, {"id": name.id, **load_content, **({_KEPT_RECOUNT: unfinished} if unfinished else {})})
-    return name
+    name = LoadId(secrets.token_hex(8))
+    if last.get("id") and {part: last.get(part) for part in load_content} == load_content:
+        name = LoadId(str(last["id"]), is_resumed=True)
+    else:
+        _write(stream, id_file, {"id": name.id, **load_content})
+    recount_file = id_file.with_suffix(_RECOUNT_SUFFIX)
+    if not any(table.layout is STOCK for table in tables):
+        return name
+    if not recount:
+        return name._replace(has_unfinished_recount=recount_file.exists())
+    found = UnfinishedRecount(recount_file)
+    return name._replace(recount=found, is_resumed=found.is_resumed)
 
 
-_KEPT_RECOUNT = "unfinished_recount"
-
-
-def _is_same_stock(found: Mapping[str, object], files: object) -> bool:
-    """Return True if two loads have the same stock.csv."""
-    both = [one.get(STOCK.file) if isinstance(one, dict) else None for one in (found.get("files"), files)]
-    return bool(both[0]) and both[0] == both[1]
+_RECOUNT_SUFFIX = ".recount"
 
 
 def _write(stream: IO[str], id_file: Path, content: Mapping[str, object]) -> None:

@@ -113,7 +113,7 @@ _COUNTED_ANEW = "with --recount, each row of stock.csv is counted anew"
 _AFTER_INTERRUPTION = f"The last load of these files was cut off; this one goes on: {_NOTHING_TWICE}."
 _RECOUNT_GOES_ON = (
     "The last recount of these files was cut off; this one goes on: what it had counted is not counted again, and what"
-    " others counted since is named."
+    " others counted since is named (to count all rows anew, load with --recount once more after its end)."
 )
 _RECOUNT_UNFINISHED = (
     "The last recount of this stock.csv was cut off, and a load without --recount does not finish it: the rows that it"

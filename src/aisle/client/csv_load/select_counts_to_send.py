@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from aisle.client.client import Client
-from aisle.client.csv_load.batch_responses import is_replayed
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.existing_stock_and_loaded_counts import (
     LoadedStock,
@@ -23,6 +22,7 @@ from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import BadRow
 from aisle.client.csv_load.stock_elsewhere_of_counted_products import GoodsInHand, UnnamedStock, in_pools, pools_counted
 from aisle.client.csv_load.totals_and_unplaced_stock import EMPTY_PLACE
+from aisle.client.csv_load.unfinished_recount import UnfinishedRecount
 from aisle.client.csv_load.work_during_load import WorkDuringLoad, describe_entry, is_conditional, products_of
 from aisle.client.paging import Row
 from aisle.client.response_and_json_limits import Response
@@ -47,11 +47,21 @@ class CountsToSend:
     """Selection of the counts of a file that are sent, with the numbers of rows that are not."""
 
     def __init__(
-        self, table: CsvTable, client: Client, loaded: LoadedStock | None, refuse: Callable[[BadRow], None]
+        self,
+        table: CsvTable,
+        client: Client,
+        loaded: LoadedStock | None,
+        recount: UnfinishedRecount | None,
+        refuse: Callable[[BadRow], None],
     ) -> None:
-        """Store the collaborators. Without `loaded`, all counts are sent; `refuse` takes the rows that are refused."""
+        """Store the collaborators. Without `loaded`, all counts are sent that `recount` has not sent before.
+
+        `refuse` takes the rows that are refused.
+        """
         self._table = table
+        self._client = client
         self._loaded = loaded
+        self._recount = recount
         self._refuse = refuse
         self._tracked = TrackedStock(client, table)
         self._spots = loaded.spots if loaded else SpotsOfFile(table)
@@ -60,8 +70,6 @@ class CountsToSend:
         self._work = WorkDuringLoad(client)
         self.rows = 0
         """Rows that are not sent."""
-        self._counted_since: dict[int, Row] = {}
-        """Last counts of others, by the first row of a count that was sent before the load was cut off."""
         self.already_loaded: list[int] = []
         self.unchanged_rows = self.rows_left = 0
 
@@ -90,11 +98,14 @@ class CountsToSend:
             kind = "others counted, moved or booked goods of the product while the load ran; the row is left"
             self._refuse(BadRow(self._table.name, line, f"{reason}; {advice}", kind))
 
+    def sending(self, batch: Sequence[Record], key: str) -> None:
+        """Store the rows of a batch of a recount before it is sent under a key."""
+        if self._recount:
+            self._recount.add_sent(batch, key, self._work.position(batch[0].store))
+
     async def accepted(self, batch: Sequence[Record], response: Response) -> None:
         """Take in the entries of a batch. Add warnings on what others did meanwhile, unless the service refuses it."""
         self._work.keep(response)
-        if self._loaded is None and is_replayed(response):
-            await self._keep_counted_since(batch, response)
         if is_conditional(response):
             return
         for product, row in products_of(await self._read_work(batch[0].store), batch).items():
@@ -102,26 +113,38 @@ class CountsToSend:
                 for line in count.field_rows.values() if count.body["product_number"] == product else ():
                     self._table.notes.add_warning(_PERHAPS_LOST, describe_entry(row), line)
 
-    async def _keep_counted_since(self, batch: Sequence[Record], response: Response) -> None:
-        """Keep which counts of a batch, which was sent before the load was cut off, others have replaced since."""
-        entries = await self._work.counted_since(batch[0].store, response)
-        for count in batch:
-            for line in count.field_rows.values():
-                self._table.notes.remove_warning(_COUNTED_AGAIN, line)
-            product, code = (count.body.get(name) or "" for name in ("product_number", "location_code"))
-            for row in entries:
-                if row.get("product_number") == product and (row.get("location_code") or "") in ("", code):
-                    self._counted_since[count.line] = row
+    async def start(self) -> None:
+        """Read what a recount that was cut off has counted."""
+        if self._recount:
+            await self._recount.start(self._table, self._client)
 
-    def without_counted_since(self, batch: Sequence[Record]) -> list[Record]:
-        """Return the counts that others have not replaced since. Add warnings for the rows of the others."""
+    async def take_counted(self, batch: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+        """Return the counts without the rows that a recount had counted before it was cut off, then those rows.
+
+        Rows that others counted since are in neither, and warned of.
+        """
+        if self._recount is None:
+            return list(batch), []
+        await self._work.begin(batch[0].store, self._recount.first_position(batch[0].store))
+        new, counted = [], []
         for count in batch:
-            if row := self._counted_since.get(count.line):
-                self.rows += len(count.field_rows)
-                self.rows_left += len(count.field_rows)
-                for line in sorted(count.field_rows.values()):
-                    self._table.notes.add_warning(_COUNTED_SINCE, describe_entry(row), line)
-        return [count for count in batch if count.line not in self._counted_since]
+            fields = self._recount.counted_fields(count)
+            if rest := without_fields(count, fields):
+                new.append(rest)
+            if done := without_fields(count, count.field_rows.keys() - fields.keys()):
+                self._spots.see(done)
+                if not self._is_counted_since(done, fields):
+                    counted.append(done)
+        return new, counted
+
+    def _is_counted_since(self, count: Record, positions: Mapping[str, int | None]) -> bool:
+        """Return True if others have counted where a count was sent before. Add warnings for its rows."""
+        row = self._work.counted_since(count, min((at for at in positions.values() if at is not None), default=None))
+        for line in sorted(count.field_rows.values()) if row else ():
+            self.rows += 1
+            self.rows_left += 1
+            self._table.notes.add_warning(_COUNTED_SINCE, describe_entry(row or {}), line)
+        return row is not None
 
     async def _read_work(self, store: str) -> list[Row]:
         """Return what others have added to the log of a store. Their products are looked at again."""
