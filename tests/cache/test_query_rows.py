@@ -192,6 +192,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "due_checks": {"day": "2026-12-31"},
     "counts_since": {"goods": [["P1", "A", 0]]},
     "later_counts": {"goods": [["P1", "A", 0, "2026-01-01T00:00:00Z"]]},
+    "moves_since": {"products": ["P1"], "since": "2020-01-01T00:00:00Z"},
     "unused_counts": {"user": "U1", "since": "2026-01-01T00:00:00Z"},
     "counts_booked_otherwise": {"user": "U1", "since": "2026-01-01T00:00:00Z"},
     "order_history": {"order_number": "O2"},

@@ -171,7 +171,7 @@ def test_a_loss_in_the_middle_of_a_count_is_named_before_that_is_sent(
 ) -> None:
     """A count without a difference is reviewed, too."""
     amounts = {"counted": Decimal(counted), "quantity": Decimal(2), "booked": Decimal(booked)}
-    since = repr(msg("count.lost_since", **amounts))
+    since = repr(msg("count.less_since", **amounts))
     with at(home) as session:
         open_count(session)
         say(session, CODES[0], str(counted), "l", "2")

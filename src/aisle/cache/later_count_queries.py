@@ -6,30 +6,33 @@ earlier one changes, by an entry of its own at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.cache.list_window import QueryResult
 from aisle.cache.log_entry_rows import log_row
-from aisle.cache.log_queries import local_entries
-from aisle.cache.log_schema import LATE_SOURCE
+from aisle.cache.log_queries import LATEST_START_S, local_entries
+from aisle.cache.log_schema import IS_LISTED_SQL, LATE_SOURCE
 from aisle.cache.log_undo_queries import last_count_after, undone_entries
-from aisle.cache.parse_stored_row import parse_row
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.superseded_counts import taken_back
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
+from aisle.outbox.operation_record import Operation, operation_from_row
+from aisle.outbox.operation_states import CLOSED, REFUSED
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log import EntryRow, LaterCountsRow, UnusedCountsRow
+    from aisle.jobs.row_types.log import EntryRow, LaterCountsRow, MovesSinceRow, UnusedCountsRow
 
 _TIMES_OF_COUNTS = """
 SELECT DISTINCT e.value ->> 'scanned_datetime'
@@ -43,6 +46,16 @@ CROSS JOIN log l INDEXED BY log_at ON l.at = e.value AND l.raw ->> 'source' = '{
 JOIN log c INDEXED BY log_at ON c.at = l.at AND c.product_number = l.product_number AND c.app_user_name = ?
 ORDER BY c.at, c.key
 """  # noqa: S608 - a word of our own
+_MOVES = f"""
+SELECT product_number, at, raw FROM log INDEXED BY log_at
+WHERE at >= ? AND product_number IN (SELECT value FROM json_each(?)) AND NOT {IS_LISTED_SQL}
+"""  # noqa: S608 - a condition of our own
+_NO_MOVES = (LATE_SOURCE, "short", "rejected", "opening")
+"""Sources of entries that move no goods."""
+_LOCAL_MOVES = """
+SELECT * FROM operation INDEXED BY operation_day
+WHERE operation = 'create-movement' AND created_at >= ? AND store = ? AND superseded_by = ''
+"""
 
 
 @declare_query("later_counts", "goods", whole_topics("log", OUTBOX))
@@ -73,6 +86,48 @@ def later_counts(context: QueryContext, args: Args) -> QueryResult[LaterCountsRo
                 }
             )
     return rows, len(rows)
+
+
+@declare_query("moves_since", "products since", whole_topics("log", OUTBOX))
+def moves_since(context: QueryContext, args: Args) -> QueryResult[MovesSinceRow]:
+    """Return what came to a location or left it since then, of these products, without losses, finds and counts."""
+    since, products = to_utc_text(str(args["since"])), [str(each) for each in args["products"]]
+    logged = fetch(context.cache, _MOVES, since, to_text(products))
+    entries = [(str(product), str(at), parse_row(raw)) for product, at, raw in logged]
+    rows = [
+        _move(product, raw, raw, to_decimal(raw.get("quantity")), at)
+        for product, at, raw in entries
+        if raw.get("source") not in _NO_MOVES
+    ]
+    known = " ".join(f"{raw.get('reference')} {raw.get('source')}" for _, _, raw in entries)
+    begin = datetime.fromisoformat(since).timestamp() - LATEST_START_S
+    for row in fetch(context.outbox, _LOCAL_MOVES, begin, context.store_folder.store):
+        operation = operation_from_row(row)
+        if operation.op_id not in known and operation.state not in (REFUSED, CLOSED):
+            rows += [move for move in _local_moves(operation) if move["product_number"] in products]
+    rows = [row for row in rows if row["location_code"]]
+    return rows, len(rows)
+
+
+def _local_moves(operation: Operation) -> Iterator[MovesSinceRow]:
+    """Yield what leaves and what arrives by a movement of this host."""
+    for item in operation.body:
+        quantity, at = to_decimal(item.get("quantity")), operation.occurred_at
+        source, target = item.get("from_location") or {}, item.get("to_location") or {}
+        arrival = {"stock_pool": source.get("stock_pool"), **target}
+        yield _move(str(item["product_number"]), source, item, -quantity, item.get("taken_datetime") or at)
+        yield _move(str(item["product_number"]), arrival, item, quantity, at)
+
+
+def _move(product: str, place: Row, entry: Row, quantity: Decimal, at: str) -> MovesSinceRow:
+    return {
+        "product_number": product,
+        "location_code": str(place.get("location_code") or ""),
+        "pool": int(to_decimal(place.get("stock_pool"))),
+        "quantity": quantity,
+        "at": to_utc_text(str(at)),
+        "undone_at": to_utc_text(str(entry.get("undone_datetime") or "")),
+    }
 
 
 @declare_query("unused_counts", "user since", whole_topics("log"))

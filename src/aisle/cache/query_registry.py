@@ -96,7 +96,7 @@ _QUERIES_BY_MODULE = {
     "expiry_check_queries": ("checked_products", "due_checks", "expiry_checks"),
     "goods_in_hand_queries": ("open_work",),
     "location_queries": ("held_goods", "location", "location_use", "locations", "locations_of_products"),
-    "later_count_queries": ("later_counts", "unused_counts"),
+    "later_count_queries": ("later_counts", "moves_since", "unused_counts"),
     "log_queries": ("counts_booked_otherwise", "counts_since", "log", "log_sums", "losses", "my_entries", "reasons"),
     "unconfirmed_operation_queries": (
         "needing_person",

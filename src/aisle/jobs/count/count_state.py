@@ -236,6 +236,8 @@ class CountState(NamedTuple):
     """Lines left out because of a later count; the next verdict says so."""
     stock_changes: tuple[StockChange, ...] = ()
     """What was lost or found of the counted products since the first of them was counted."""
+    moves: tuple[StockChange, ...] = ()
+    """What came or left otherwise since then, for example by a movement or a pick."""
 
     @property
     def current_line(self) -> CountLine | None:

@@ -48,6 +48,8 @@ def handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: Co
             return finish_count.handle_later(state, id_, rows, context)
         case changes_since_count.CHANGES_QUERY:
             return Turn(changes_since_count.with_changes(state, rows))
+        case changes_since_count.MOVES_QUERY:
+            return Turn(changes_since_count.with_moves(state, rows))
         case undo_sent_count.SENT_QUERY:
             return undo_sent_count.report_booked(state, rows)
         case undo_sent_count.BOOKED_QUERY:

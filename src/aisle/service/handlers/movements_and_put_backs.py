@@ -113,7 +113,9 @@ async def _move_item(ledger: Ledger, logs: LogWriter, item: ExtendedMovementItem
         (arrival, quantity, item.get("to_location", _NO_END), occurred_on),
     ):
         if part:
-            logs.add(_log_entry(product, end, part, item, end_fields, flagged=flagged and part < 0), moved_on)
+            entry = _log_entry(product, end, part, item, end_fields, flagged=flagged and part < 0)
+            undone = {"undone_datetime": ledger.occurred_on} if "undone_datetime" in item else {}
+            logs.add(entry._replace(extra={**(entry.extra or {}), **undone}), moved_on)
 
 
 def _named_time(
