@@ -85,7 +85,7 @@ async def test_changed_fields_are_named_in_a_short_header(world: World) -> None:
 async def test_changed_figures_come_before_changed_texts(world: World) -> None:
     texts = [name for name, value in ATTRIBUTES.items() if isinstance(value, str)]
     for figure, text in ((1, "a"), (2, "b")):
-        body = {"product_number": "P1"} | dict.fromkeys(texts, text)
+        body: dict[str, Any] = {"product_number": "P1"} | dict.fromkeys(texts, text)
         body |= {"price": figure, "purchase_unit_quantity": figure, "is_active": figure == 1}
         answer = await world.send("POST", "/products", {"products": [body]})
         assert answer.status_code == 200

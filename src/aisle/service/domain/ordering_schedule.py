@@ -66,9 +66,10 @@ def schedule_row_problems(row: OrderingSchema) -> list[str]:
         hour_and_minute = re.fullmatch(r"(\d{1,2})[:.h](\d\d)", row["time"].strip(), re.ASCII)
         time_meant = "{:0>2}:{}".format(*hour_and_minute.groups()) if hour_and_minute else ""
         found.append(f"time is {row['time']!r}: write {time_meant if _parse_time(time_meant) else '00:00 to 23:59'}")
-    for name in ("ordering_offset", "delivery_offset"):
-        if not 0 <= (row.get(name) or 0) <= _MAX_OFFSET_DAYS:
-            found.append(f"{name} is {row.get(name)}: write 0 to {_MAX_OFFSET_DAYS} days")
+    offsets = {"ordering_offset": row.get("ordering_offset") or 0, "delivery_offset": row["delivery_offset"]}
+    for name, offset in offsets.items():
+        if not 0 <= offset <= _MAX_OFFSET_DAYS:
+            found.append(f"{name} is {offset}: write 0 to {_MAX_OFFSET_DAYS} days")
     try:
         _parse_weeks(row.get("week_numbers") or "")
     except ValueError:
