@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from os.path import commonpath
 from typing import Any, Literal, NamedTuple
 
 from aisle.service.db.database_interface import Transaction
@@ -93,7 +92,8 @@ async def record_command(tx: Transaction, change: AuditChange, now: str) -> None
 def _header_values(before: object, after: object) -> list[str]:
     """Return the parts of two values with which they begin to differ as texts, for a header; empty for none."""
     texts = ["" if value is None else value if isinstance(value, str) else to_json(value) for value in (before, after)]
-    same = len(commonpath(texts))
+    differing = (at for at, (one, other) in enumerate(zip(*texts, strict=False)) if one != other)
+    same = next(differing, min(map(len, texts)))
     if same < _MAX_HEADER_VALUE // 2 or max(map(len, texts)) <= _MAX_HEADER_VALUE:
         return [text[:_MAX_HEADER_VALUE] for text in texts]
     skipped = same - _SHOWN_BEFORE
