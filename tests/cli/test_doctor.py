@@ -315,6 +315,8 @@ def test_unreadable_part_is_a_line_with_reason_and_advice(
 def test_kept_copy_of_a_replaced_outbox_is_reported(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     filled(home)
     held = open_outbox(home.folder)
+    with transaction(held):
+        OperationQueue(held).enqueue(intents(update("O1", {1: 1})), ANNA)
     home.outbox.unlink()
     open_outbox(home.folder).close()
     kept = recover_file(held).copy_path

@@ -36,7 +36,7 @@ from aisle.outbox.operations_in_doubt import OperationsInDoubt
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.record_outcomes import OperationOutcomes
 from aisle.outbox.replay_after_restore import RestoreReplay
-from aisle.stored_messages import StoredMessage, store_text
+from aisle.stored_messages import store_text
 
 _MERGE_CANDIDATE = f"""
 SELECT o.* FROM operation o
@@ -124,7 +124,7 @@ class OperationQueue(OperationsToSend, OperationOutcomes, OperationsInDoubt, Res
             op_id = self._add(intent._replace(write=write, depends_on=undo), author)
             self._withdraw_unsent_entries(op_id)
             if undo and (op := self.get(undo)).state == REFUSED:
-                self._refuse_dependent(undo, StoredMessage(op.last_error))
+                self._refuse_dependent(undo, op.last_error)
             return op_id
         op_id = self._add(intent._replace(write=intent.write._replace(merge_key="")), author)
         self._withdraw(op_id)

@@ -27,7 +27,7 @@ from aisle.outbox.reversals_of_refused import (
     undone_goods,
     without_reversals,
 )
-from aisle.stored_messages import StoredMessage, read_message, store_message
+from aisle.stored_messages import read_message, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess, LogEntry
@@ -131,7 +131,7 @@ class WithdrawnReversals(OperationRows):
                 return op.op_id
         return ""
 
-    def _refuse_dependent(self, op_id: str, reason: StoredMessage) -> None:
+    def _refuse_dependent(self, op_id: str, reason: str) -> None:
         """Refuse the operations that depend on a refused one, and so on; none of them was sent."""
         why = store_message("stored_reason.follows_refused_undo", why=read_message(reason))
         for each in self._select(_DEPENDENT, op_id):
