@@ -86,6 +86,20 @@ def quantity_prompt(keys: str, *, scans: bool = True, is_total: bool = True) -> 
     return msg(id_, letters=spell_letters(keys))
 
 
+_PROMPTS_FOR_QUANTITY = (
+    "prompt.choose_or_how_many",
+    "prompt.choose_or_type_how_many",
+    "session.type_in",
+    "session.type_how_much",
+)
+"""Prompts where a number is the quantity of what was scanned."""
+
+
+def is_total_asked(prompt: Msg) -> bool:
+    """Return True unless a number at this prompt is the quantity of what was scanned."""
+    return prompt.id not in _PROMPTS_FOR_QUANTITY
+
+
 def letter_prompt(keys: str, *, scans: bool = True) -> Msg:
     """Return the prompt where letters choose and no quantity is open."""
     return msg("prompt.letter_or_scan" if scans else "prompt.letter", letters=spell_letters(keys))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from aisle.jobs.choice_letters import DROP, YES, letter_prompt, quantity_prompt
+from aisle.jobs.choice_letters import DROP, YES, is_total_asked, letter_prompt, quantity_prompt
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, DetailView, ListView, Msg, Step, Verdict, View, msg, without_row_numbers
 from aisle.scan.grammar_and_meaning_types import Choice, Match, Quantity
@@ -80,7 +80,12 @@ class AskedNumber(NamedTuple):
             answers = (self.choice, drop)
         elif self.quantity:
             answers = (msg("count.choice_quantity", quantity=self.quantity.value), drop)
-        prompt = letter_prompt(self.letters, scans=False) if self.choice else quantity_prompt(self.letters)
+        is_total = is_total_asked(plain.prompt)
+        prompt = (
+            letter_prompt(self.letters, scans=False)
+            if self.choice
+            else quantity_prompt(self.letters, is_total=is_total)
+        )
         return plain._replace(choices=answers, choice_letters=self.letters, prompt=prompt)
 
 

@@ -520,8 +520,7 @@ def _ask_if_all(state: ReceiveState) -> Result:
 def _count_differences(state: ReceiveState) -> tuple[int, int]:
     """Return the numbers of products (over, short)."""
     differing = differences(state)
-    over_count = sum(each.is_over for each in differing)
-    return over_count, len(differing) - over_count
+    return sum(each.is_over for each in differing), sum(each.is_short for each in differing)
 
 
 def _count_differences_again(before: ReceiveState, turn: Result) -> Result:
