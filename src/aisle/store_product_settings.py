@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.dates_without_time import is_date
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, format_number
 from aisle.jobs.view import Msg, msg
+from aisle.row_values import is_date, to_decimal
 
 BASE_VALUES = "base"
 """Key of an item with the field values that the person saw before the change, as plain text. It is not sent."""

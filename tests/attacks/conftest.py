@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from aisle.cache.writer import open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.service.auth import pin_hashes_and_locks
 from tests.service.world import World, filled
 from tests.writes import STORE

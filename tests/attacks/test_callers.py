@@ -8,8 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.caller_queue import Caller, CallerQueue
-from aisle.server.fair_rounds import KNOW_CLIENT, KnownClients
+from aisle.server.caller_turns import KNOW_CLIENT, Caller, CallerQueue, KnownClients
 from aisle.service.auth import pin_hashes_and_locks
 from aisle.service.db.database_interface import TooManyWaiting, Transaction
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns, KnownCallers
@@ -92,7 +91,7 @@ async def test_an_address_is_known_by_a_valid_token(world: World) -> None:
 
 
 def test_known_addresses_are_forgotten_when_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.server.fair_rounds._MOST_KNOWN", 2)
+    monkeypatch.setattr("aisle.server.caller_turns._MOST_KNOWN", 2)
     known = KnownClients()
     for address in ("10.0.0.1", "10.0.0.2", "10.0.0.1", "10.0.0.3"):
         known.add(address)

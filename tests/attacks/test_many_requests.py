@@ -18,8 +18,8 @@ import h11
 import pytest
 
 from aisle.caller_addresses import address_key
+from aisle.server.caller_turns import FairStarts, KnownClients
 from aisle.server.connections import _REQUEST_BYTES, ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
-from aisle.server.fair_rounds import FairStarts, KnownClients
 from aisle.service.db.database_interface import Busy, DatabaseFailed, Transaction
 from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.sqlite_transaction import SqliteTransaction

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisle.client import Client
-from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
+from aisle.client.sign_in_and_token_file import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
 from aisle.client.transport import asgi_transport
 from aisle.service.app_options_and_limits import RateLimits
 from aisle.service.auth import pin_hashes_and_locks

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import pytest
 from textual.app import App
 
+from aisle.browser_addresses_and_packets import PRELUDE, encode_packet
 from aisle.scan.inputs import DecodedInput, Key, Line
-from aisle.terminal_packets import PRELUDE, encode_packet
 from aisle.tui.browser_driver import BrowserDriver
 from aisle.tui.driver import BATCH_S, MAX_PENDING
 from aisle.tui.output_thread import MAX_UNWRITTEN, TerminalWriter

@@ -21,8 +21,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.host.store_folder import StoreFolder
-from aisle.outbox.operation_states import CONFIRMED
+from aisle.host.store_and_database_folders import StoreFolder
+from aisle.outbox.operation_record import CONFIRMED
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.domain.timestamps import format_timestamp

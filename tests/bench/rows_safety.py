@@ -12,10 +12,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from aisle import safe_text
+from aisle import terminal_text
 from aisle.cache.reader import CacheReader
 from aisle.host.notify_sockets import SessionSocket
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Policy
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -76,7 +76,7 @@ def _scans(bench: Bench) -> list[Pair]:
                 outbox.execute(f"PRAGMA synchronous={mode}").fetchall()
                 found.append(took_ms(lambda: _say(session, code)))
             frame = session.take([], time.monotonic())
-            safe_text.clean.cache_clear()
+            terminal_text.clean.cache_clear()
             shown.append(took_ms(lambda frame=frame: layout_screen(frame, COLUMNS, ROWS)))  # type: ignore[misc]
             with _uncleaned():
                 raw.append(took_ms(lambda frame=frame: layout_screen(frame, COLUMNS, ROWS)))  # type: ignore[misc]
@@ -98,7 +98,7 @@ def _say(session: Session, said: str) -> None:
 @contextmanager
 def _uncleaned() -> Iterator[None]:
     """Nothing is sanitised in the block."""
-    clean = safe_text.clean
+    clean = terminal_text.clean
     users = [module for module in list(sys.modules.values()) if getattr(module, "clean", None) is clean]
     try:
         for module in users:

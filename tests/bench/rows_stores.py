@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db import open_database
 from aisle.service.db.schema import MIGRATIONS

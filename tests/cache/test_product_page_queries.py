@@ -11,7 +11,7 @@ import pytest
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch, transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.parse_product_rows import parse_product
 from aisle.jobs.supervisor.catalogue import parse_catalogue_product
 from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write

@@ -18,7 +18,7 @@ from aisle.cli import main
 from aisle.cli.token import _print_tokens
 from aisle.client import Response
 from aisle.contract.operations import OPERATIONS
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox import retention_and_archive
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch
 from aisle.outbox.operation_queue import open_outbox

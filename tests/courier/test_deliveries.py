@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from aisle.barcode_lookup_keys import lookup_keys
+from aisle.barcode_numbers import lookup_keys
 from aisle.jobs.job import Context, Write
 from aisle.jobs.receive.receive_state_and_differences import ReceiptEntry, ReceiveState, receipt_write
-from aisle.outbox.read_and_immediate_requests import request_read
+from aisle.outbox.requests_and_token_holders import request_read
 from tests.courier.fake_service import Fake, says
 from tests.courier.host import Host
 from tests.courier.test_real_service import Shop

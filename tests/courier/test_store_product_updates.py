@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cli.print_rows_and_messages import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.courier.push.decide_arrival_from_lookup import (
     ABSENT,

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from aisle.cache.reader import CacheReader
-from aisle.courier.operator_notices import Notice
+from aisle.courier.link_state import Notice
 from aisle.host.database import fetch, transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, Operation

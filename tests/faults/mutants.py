@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from aisle.courier.pull.change_feed import ChangeFeed
 from aisle.courier.push.outgoing_request import request_headers
-from aisle.courier.service_features import Features
+from aisle.courier.service_features_and_lists import Features
 from aisle.host.database import transaction
 from aisle.outbox import operation_queue
 from aisle.outbox.operation_queue import OperationQueue

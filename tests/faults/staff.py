@@ -24,7 +24,7 @@ from aisle.cache.reader import CacheReader
 from aisle.errors import StorageError
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import start_courier
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Policy
 from aisle.jobs.view import GOOD, Frame
 from aisle.outbox.commit_journal import Committed, Journal, JournalBatch

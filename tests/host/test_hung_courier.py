@@ -15,7 +15,7 @@ from aisle.host.hung_courier import HUNG_AFTER_S, KILL_AFTER_S, SLEEP_GAP_S, Cou
 from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.host.processes import STOPPED_STATES, process_state
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import LinkState
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox

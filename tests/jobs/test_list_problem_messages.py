@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.cache.unread_lists import LISTS_SHOWN
+from aisle.cache.reader import LISTS_SHOWN
 from aisle.jobs import JOBS
 from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.count.count_state import CountState

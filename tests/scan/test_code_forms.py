@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.barcode_lookup_keys import index_keys, lookup_keys
-from aisle.barcode_numbers import check_digit, expand_upc_e, has_valid_check_digit, shorten_upc_a
+from aisle.barcode_numbers import (
+    check_digit,
+    expand_upc_e,
+    has_valid_check_digit,
+    index_keys,
+    lookup_keys,
+    shorten_upc_a,
+)
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.barcode_lookup_keys import index_keys
-from aisle.barcode_numbers import check_digit
+from aisle.barcode_numbers import check_digit, index_keys
 from aisle.jobs.choice_letters import FREE_LETTERS, LETTER_OF_CHOICE
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, look_up_keys, needs_look_up, parse

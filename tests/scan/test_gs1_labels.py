@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.barcode_lookup_keys import index_keys
-from aisle.barcode_numbers import check_digit
+from aisle.barcode_numbers import check_digit, index_keys
 from aisle.scan.decoder import Decoder
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.grammar_and_meaning_types import (

@@ -11,8 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.barcode_lookup_keys import add_on_bases, canonical_key, guessed_keys, index_keys, lookup_keys
-from aisle.barcode_numbers import check_digit, expand_upc_e, has_valid_check_digit, shorten_upc_a
+from aisle.barcode_numbers import (
+    add_on_bases,
+    canonical_key,
+    check_digit,
+    expand_upc_e,
+    guessed_keys,
+    has_valid_check_digit,
+    index_keys,
+    lookup_keys,
+    shorten_upc_a,
+)
 from aisle.scan.grammar_and_meaning_types import Measure
 from aisle.scan.gs1 import (
     GROUP_SEPARATOR,

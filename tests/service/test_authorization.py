@@ -7,8 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.contract.extensions import EXTENSIONS
-from aisle.contract.operations import OPERATIONS
+from aisle.contract.operations import EXTENSIONS, OPERATIONS
 from aisle.service.auth.tokens import create_token, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.registry import HANDLERS

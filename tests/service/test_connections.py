@@ -17,8 +17,8 @@ import httpx
 import pytest
 import uvicorn
 
+from aisle.server.caller_turns import KnownClients
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
-from aisle.server.fair_rounds import KnownClients
 from aisle.server.http_server import listening
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.http.header_and_path_middleware import RequestMiddleware

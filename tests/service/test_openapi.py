@@ -11,8 +11,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from aisle.contract.extensions import EXTENSIONS, SCROLL_PARAM
-from aisle.contract.operations import OPERATIONS, Operation
+from aisle.contract.operations import EXTENSIONS, OPERATIONS, SCROLL_PARAM, Operation
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.contract.request_encoding import build_path, encode_json, encode_query
 from aisle.service.http.app import ASSETS

@@ -12,8 +12,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from aisle.caller_queue import Caller
 from aisle.errors import StorageError
+from aisle.server.caller_turns import Caller
 from aisle.service.db import schema
 from aisle.service.db.database_interface import Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong
 from aisle.service.db.fair_turns import CALLER

@@ -14,8 +14,7 @@ import httpx
 import pytest
 
 import aisle.service.db.statements as catalogue
-from aisle.contract.extensions import EXTENSIONS
-from aisle.contract.operations import OPERATIONS
+from aisle.contract.operations import EXTENSIONS, OPERATIONS
 from aisle.service import handlers
 from aisle.service.auth.authorization import Authorization, authorize
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables

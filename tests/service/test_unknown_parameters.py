@@ -9,8 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.contract.extensions import EXTENSIONS
-from aisle.contract.operations import OPERATIONS
+from aisle.contract.operations import EXTENSIONS, OPERATIONS
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.http.app import App
 from aisle.service.http.openapi.document import build_document

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from aisle.cache.writer import CacheWriter
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.job import Start
 from aisle.scan.inputs import Key

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import SignIn
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import ADDRESS_KEY, CHIP_KEY, TAB_KEY

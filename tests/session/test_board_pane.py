@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import DetailView, Frame, ListView
 from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, Key
 from aisle.session.session import Session, open_session

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.column_choice import read_choices
 from aisle.jobs.job import Rows
 from aisle.jobs.view import Frame, ListView

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame
 from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import EscapeInput

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
 from aisle.scan.grammar_and_meaning_types import Quantity, Scan
 from aisle.session.scanned_or_typed import FAST_S

@@ -12,7 +12,7 @@ from aisle.cache.writer import LinkRow
 from aisle.host.database import transaction
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.notify_sockets import CourierSocket, matching_topics
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import FileEffect, Query, Rows
 from aisle.jobs.view import GOOD, Frame, ListView
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

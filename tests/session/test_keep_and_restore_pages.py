@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import SignIn, Start
 from aisle.jobs.view import Frame, ListView
 from aisle.scan.inputs import TAB_KEY, Key, OpenLine

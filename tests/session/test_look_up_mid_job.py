@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, ListView
 from aisle.outbox.commit_journal import Journal

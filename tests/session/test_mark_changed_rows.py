@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import CHANGED_S, Frame, ListView
 from aisle.scan.inputs import SORT_KEY, TAB_KEY
 from aisle.session.session import Session

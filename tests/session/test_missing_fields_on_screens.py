@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.screen_sizes import MIN_DESK_COLUMNS
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
@@ -198,7 +198,7 @@ class Service:
         for product in ("P1", "P2"):
             cache.write_surrounding(product, near, 1.0)
         cache.write_stores([self.row("Store", storeNo="0001"), self.row("Store", storeNo="0002")])
-        sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+        full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 def _numbers(folder: Path, out: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:

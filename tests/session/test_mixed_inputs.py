@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, Key, Line, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings

@@ -12,7 +12,7 @@ import pytest
 
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.hand_over.hand_over_state import HandOverState
 from aisle.jobs.view import GOOD, WRONG, Frame
 from aisle.outbox.commit_journal import Journal

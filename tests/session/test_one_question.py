@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.choice_letters import quantity_prompt
 from aisle.jobs.view import ASK, WRONG, DetailView, Frame, ListView, Step, msg
 from aisle.session.ask_if_number_is_quantity import AFTER_REFUSED_SCAN, AskedNumber

@@ -11,7 +11,7 @@ import pytest
 
 from aisle.cache.schema import ABSENT_ORDERS
 from aisle.cache.writer import MAX_ABSENT_ORDERS, CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, DetailView, Frame, ListView, Verdict, msg
 from aisle.outbox.local_notes import notes_of_topic

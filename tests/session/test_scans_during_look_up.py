@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.count.count_state import CountState
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import Line

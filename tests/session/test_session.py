@@ -12,9 +12,9 @@ import apsw
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
+from aisle.courier.pull import full_sync_stages_and_progress
 from aisle.host.notify_sockets import CourierSocket
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, DetailView, Frame, Step, numbered_rows, raw
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -52,7 +52,7 @@ def small_store(cache: CacheWriter) -> None:
     cache.write_orders(
         [ORDER, service_rows.order("4102", service_rows.line(1, "P2", 2))], lines_known=True, read_began=1.0
     )
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

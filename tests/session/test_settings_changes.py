@@ -14,9 +14,9 @@ import pytest
 
 from aisle.barcode_numbers import check_digit
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
+from aisle.courier.pull import full_sync_stages_and_progress
 from aisle.errors import SettingsError, StorageError
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import store_time
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Verdict, msg
 from aisle.outbox.operation_queue import open_outbox
@@ -58,7 +58,7 @@ def filled(cache: CacheWriter) -> None:
     cache.write_orders(
         [service_rows.order("4101", *lines), service_rows.order("4102", *lines)], lines_known=True, read_began=1.0
     )
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

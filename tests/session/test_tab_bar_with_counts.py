@@ -7,9 +7,9 @@ from contextlib import closing
 
 import pytest
 
-from aisle.cache.list_window import QueryResult
+from aisle.cache.queries import QueryResult
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Args, Json, SignIn, Start
 from aisle.jobs.view import Frame, msg
 from aisle.scan.inputs import TAB_KEY, Key

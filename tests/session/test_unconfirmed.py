@@ -9,7 +9,7 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import RESEND, Resolve
 from aisle.jobs.view import DetailView, Frame, ListView
 from aisle.outbox.commit_journal import Journal

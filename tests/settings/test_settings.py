@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aisle.client.token_file import read_token
+from aisle.client.sign_in_and_token_file import read_token
 from aisle.errors import SettingsError, UsageError
 from aisle.scan.in_store_codes import compile_patterns
 from aisle.settings.load_settings import load_settings

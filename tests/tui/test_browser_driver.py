@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import App
 
-from aisle.terminal_packets import (
+from aisle.browser_addresses_and_packets import (
     MAX_COLUMNS,
     MAX_ROWS,
     PRELUDE,

@@ -30,7 +30,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.text_cells import width
+from aisle.terminal_text import width
 from aisle.tui.layout import detail_view, list_with_chips_and_pane, step_view
 from aisle.tui.layout.choices_and_key_hints import VerdictOverlap
 from aisle.tui.layout.screen import layout_screen

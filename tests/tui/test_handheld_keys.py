@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.job import SignIn
 from aisle.jobs.view import PAGING_TEXT_IDS, Chart, DetailView, Frame, ListView, View, numbered_rows
@@ -95,7 +95,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> StoreFolder:
         read_began=1.0,
     )
     cache.write_orders([service_rows.order("4199", total_lines=2)], lines_known=False, read_began=1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
     return home
 
 

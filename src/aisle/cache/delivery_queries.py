@@ -14,24 +14,31 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import apsw
 
-from aisle.cache.claim_and_priority_queries import current_workers
-from aisle.cache.delivery_writer import NO_DATE
-from aisle.cache.list_window import QueryResult, SortKey, page, read_along, read_merged_window, window_bounds
-from aisle.cache.overlaid_order import overlaid_order
-from aisle.cache.parse_stored_row import Row, parse_row
-from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
-from aisle.cache.product_code_writer import all_codes, decode_codes
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.received_by_delivery_or_receipt import (
+from aisle.cache.delivery_writer import (
+    NO_DATE,
     STATUS_RECEIVED,
     ZERO,
     DeliveryLine,
     is_line_received,
     received_quantities,
 )
+from aisle.cache.order_overlay import overlaid_order
+from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
+from aisle.cache.people_and_claim_queries import current_workers
+from aisle.cache.product_code_writer import all_codes, decode_codes
+from aisle.cache.queries import (
+    QueryContext,
+    QueryResult,
+    SortKey,
+    declare_query,
+    page,
+    read_along,
+    read_merged_window,
+    whole_topics,
+    window_bounds,
+)
 from aisle.cache.schema import IS_MISSING_SQL
-from aisle.decimal_of_row import to_decimal
+from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import PARTLY_RECEIVED, Args, delivery_in_work
@@ -41,6 +48,7 @@ from aisle.jobs.sums_of_goods_and_progress import LineQuantity, received_after, 
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
+from aisle.row_values import to_decimal
 from aisle.search_text import search_words
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from threading import Thread
 
 from aisle.cache.chain_store_queries import unfinished_work
 from aisle.errors import AisleError
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.host.switched_terminals_and_visited_stores import check_note_folders, load_terminal_store, visited_stores
 from aisle.session.profile_from_settings import profile_from_settings
 from aisle.session.store_connection import open_store

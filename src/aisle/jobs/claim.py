@@ -1,7 +1,7 @@
 """Claim on an order, read from its row: who works on it.
 
 The interface has only `is_claimed`. Aisle's own service also says whose claim it is; for other services the queries add
-what this host knows (`aisle.cache.claim_and_priority_queries`).
+what this host knows (`aisle.cache.people_and_claim_queries`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import OfferedChoice, assign_letters, letter_prompt
 from aisle.jobs.claim import parse_claim
@@ -43,6 +42,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,

@@ -7,6 +7,7 @@ from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs import list_cursor_and_search
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
@@ -35,7 +36,6 @@ from aisle.jobs.view import (
     number_message,
     raw,
 )
-from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,

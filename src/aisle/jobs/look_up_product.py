@@ -8,6 +8,7 @@ from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs import list_cursor_and_search
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import (
@@ -62,7 +63,6 @@ from aisle.jobs.view import (
     raw,
 )
 from aisle.jobs.weekly_sales_figures_and_chart import FiguresByName, parse_sales, sales_chart
-from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,

@@ -7,13 +7,13 @@ from collections.abc import Container, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.barcode_lookup_keys import split_codes
-from aisle.decimal_of_row import to_decimal, to_decimal_or_none
+from aisle.barcode_numbers import split_codes
 from aisle.jobs import store_time
 from aisle.jobs.job import format_number
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.sums_of_goods_and_progress import sum_by_key
 from aisle.jobs.view import Msg, msg
+from aisle.row_values import to_decimal, to_decimal_or_none
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.view import Msg, join_messages, msg
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHeader

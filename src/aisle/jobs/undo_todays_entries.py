@@ -6,7 +6,6 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import NamedTuple
 
-from aisle.decimal_of_row import to_decimal, to_decimal_or_none
 from aisle.jobs import log_writes, name_goods_and_locations
 from aisle.jobs.adjust_state_and_reasons import parse_reasons
 from aisle.jobs.job import (
@@ -41,6 +40,7 @@ from aisle.jobs.view import (
     signed_message,
     undo_verdict,
 )
+from aisle.row_values import to_decimal, to_decimal_or_none
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 from aisle.stored_messages import read_message
 

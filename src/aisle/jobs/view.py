@@ -17,7 +17,7 @@ STATE_WORDS = {
 
 class Msg(NamedTuple):
     """Message of the catalogue: its id and its arguments. Strings among the arguments are raw: they pass
-    `aisle.safe_text` when they are drawn."""
+    `aisle.terminal_text` when they are drawn."""
 
     id: str
     args: "tuple[tuple[str, str | int | Decimal | Msg], ...]" = ()

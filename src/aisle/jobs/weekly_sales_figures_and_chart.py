@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple, NoReturn
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.row_types.products import StoreProductRow
 from aisle.jobs.view import Chart, Series, msg, raw
+from aisle.row_values import to_decimal
 
 SERIES = {"history": msg("store_product.history"), "forecast": msg("store_product.forecast")}
 """Series on the common axis: what was sold, then what will be."""

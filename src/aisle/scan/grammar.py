@@ -11,8 +11,10 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aisle.barcode_lookup_keys import (
+from aisle.barcode_numbers import (
+    expand_upc_e,
     guessed_keys,
+    has_valid_check_digit,
     lookup_keys,
     normalise_code,
     to_ascii_forms,
@@ -20,7 +22,6 @@ from aisle.barcode_lookup_keys import (
     without_variable_indicator,
     zero_forms,
 )
-from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
 from aisle.scan.decoder import MAX_LINE, MIN_AFTER_BACKSPACE
 from aisle.scan.grammar_and_meaning_types import (
     EXTRA_SIGNS,

@@ -9,8 +9,14 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from aisle.barcode_lookup_keys import MAX_PADDED_LENGTH, lookup_keys, normalise_code
-from aisle.barcode_numbers import are_digits, check_digit, has_valid_check_digit
+from aisle.barcode_numbers import (
+    MAX_PADDED_LENGTH,
+    are_digits,
+    check_digit,
+    has_valid_check_digit,
+    lookup_keys,
+    normalise_code,
+)
 
 _DEFAULT_DECIMALS: Final = {"W": 3, "P": 2, "N": 0}
 """Decimal places if a pattern states none: grams to kg, cents, pieces."""

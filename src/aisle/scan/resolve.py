@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final, TypeVar
 
-from aisle.barcode_lookup_keys import may_identify, normalise_code
-from aisle.barcode_numbers import has_check_digit
+from aisle.barcode_numbers import has_check_digit, may_identify, normalise_code
 from aisle.scan.grammar import asks_look_up, choice_refusal, is_search, multiply, normalise_input, refuse_factor
 from aisle.scan.grammar_and_meaning_types import (
     DAMAGED_GS1,
@@ -132,7 +131,7 @@ def _resolve_guess(
 def exact_candidates(code: str, zero_forms: Iterable[str], candidates: Iterable[Candidate]) -> list[Candidate]:
     """Return the candidates that have exactly this code, with these leading zeros; of a GTIN zeros make no difference.
 
-    `candidates` are those under the keys of the code and under its `zero_forms` (`aisle.barcode_lookup_keys`).
+    `candidates` are those under the keys of the code and under its `zero_forms` (`aisle.barcode_numbers`).
     """
     listed, forms = list(candidates), set(zero_forms)
     is_padded = code.strip()[:1] == "0"  # a code with zeros stands under no canonical key

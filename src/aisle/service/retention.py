@@ -1,8 +1,8 @@
 """Purge of old orders, deliveries, logs and other rows in batches, each of which locks one store briefly.
 
-`cli/purge` calls `purge` with the settings `keep_…_days` (SERVING.md: Retention). Expired tokens are deleted, too.
-Old legs of a product become one leg per location, pool and order line. Old entries of the log become one opening
-balance per product and location. The sums stay equal, so that stock remains the sum of the ledger and of the log.
+`cli/purge` calls `purge` with the settings `keep_…_days` (SERVING.md: Retention). Expired tokens are deleted, too. Old
+legs of a product become one leg per location, pool and order line. Old entries of the log become one opening balance
+per product and location. The sums stay equal, so that stock remains the sum of the ledger and of the log.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from aisle.barcode_lookup_keys import lookup_keys
+from aisle.barcode_numbers import lookup_keys
 from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS, name_goods_and_locations, quantity_or_record
 from aisle.jobs.job import money_message

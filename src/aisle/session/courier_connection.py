@@ -15,7 +15,7 @@ from aisle.host.notify_sockets import LINK, OUTBOX, REFUSAL, REQUEST, SYNC, WAIT
 from aisle.jobs.job import Changed
 from aisle.jobs.view import LinkState
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.stored_reasons import NO_STORE, NO_TOKEN
+from aisle.outbox.operation_record import NO_STORE, NO_TOKEN
 from aisle.stored_messages import stored_detail
 
 SESSION_HEARTBEAT_S = 60.0

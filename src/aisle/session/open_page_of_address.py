@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from aisle.browser_addresses_and_packets import PageAddress, parse_address
 from aisle.jobs.job import Args, Start
 from aisle.jobs.view import INFO, Verdict, msg
-from aisle.page_addresses import PageAddress, parse_address
 from aisle.session.event_runner import SessionPart
 from aisle.session.job_stack import WITHOUT_WORK, StackedJob
 

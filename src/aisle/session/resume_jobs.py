@@ -1,6 +1,6 @@
 """Resuming of the jobs that a person left open, with the question that was open, and reopening of a closed job.
 
-`sign_in_and_out` finds the person; the journal's rows are read by `outbox/jobs_to_resume_or_reopen`.
+`sign_in_and_out` finds the person; the journal's rows are read by `outbox/sessions_and_open_jobs`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from aisle import named_tuple_json
 from aisle.jobs.job import Context, Resumed
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
+from aisle.outbox.sessions_and_open_jobs import OpenJob
 from aisle.session.job_stack import WITHOUT_WORK, JobResult, JobStack, is_readable
 from aisle.session.pending_question import NO_OPEN_QUESTIONS, OpenQuestions
 

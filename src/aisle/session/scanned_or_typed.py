@@ -5,8 +5,7 @@ What a line means: `meaning_resolver`. Scans of one character or of a record's n
 
 from __future__ import annotations
 
-from aisle.barcode_lookup_keys import lookup_keys
-from aisle.barcode_numbers import has_valid_check_digit
+from aisle.barcode_numbers import has_valid_check_digit, lookup_keys
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.recognise_tote_label import label_of_code
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix

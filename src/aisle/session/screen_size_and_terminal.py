@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.screen_sizes import MIN_DESK_ROWS, MIN_PANE_COLUMNS, MIN_SIDE_COMMAND_COLUMNS, PANE_ROWS, is_desk_size
 from aisle.jobs.view import TRUE_COLOUR, Frame, ListView, Msg
-from aisle.safe_text import supports_utf8
+from aisle.terminal_text import supports_utf8
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import TerminalRow

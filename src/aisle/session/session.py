@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.errors import StorageError
 from aisle.host.database import FileReplaced
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import (
     FileEffect,
     PinConfirmed,

@@ -11,7 +11,7 @@ from aisle.cache.reader import CacheReader
 from aisle.errors import StorageError
 from aisle.host.leader_lock import absolute_path
 from aisle.host.notify_sockets import SessionSocket
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.session.courier_connection import CourierConnection

@@ -10,8 +10,8 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Context, Event, LocalNote, SignIn, SignOut
 from aisle.jobs.view import ASK, GOOD, Verdict
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, Snapshot
-from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
 from aisle.outbox.operation_record import Author
+from aisle.outbox.sessions_and_open_jobs import OpenJob
 from aisle.scan.grammar_and_meaning_types import Quantity, RefusedInput, UnknownCode
 from aisle.session.job_stack import JobEvent, JobResult, JobStack, StackedJob, orders_by_job
 from aisle.session.pending_question import NO_OPEN_QUESTIONS, OpenQuestions

@@ -16,8 +16,8 @@ from textual.screen import Screen
 
 from aisle.jobs.screen_sizes import is_desk_size
 from aisle.jobs.view import CHANGED_S, Frame, ListView
-from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
+from aisle.terminal_text import supports_utf8
 from aisle.tui.clicks import ClickTranslator
 from aisle.tui.driver import AisleDriver, TerminalInput, terminal_size
 from aisle.tui.layout import page_parts

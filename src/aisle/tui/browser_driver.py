@@ -17,8 +17,8 @@ from typing import Any, Final, TextIO
 
 from textual.app import App
 
+from aisle.browser_addresses_and_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
 from aisle.scan.inputs import ADDRESS_KEY, Key
-from aisle.terminal_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
 from aisle.tui.driver import AisleDriver
 from aisle.tui.output_thread import MAX_UNWRITTEN, TerminalWriter
 

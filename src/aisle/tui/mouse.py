@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from aisle.scan.inputs import PALETTE_KEY
-from aisle.text_cells import width
+from aisle.terminal_text import width
 from aisle.tui.layout.styled_lines import LATE, QUIET, READY, WARNING, StyledLine, base_role, role_argument
 
 MOUSE_ON: Final = "\x1b[?1000h\x1b[?1006h"

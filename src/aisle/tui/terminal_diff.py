@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from aisle.text_cells import ONE_CELL_TEXT, cell_width
+from aisle.terminal_text import ONE_CELL_TEXT, cell_width
 
 MAX_BRIDGED_CELLS: Final = 12
 """Number of unchanged cells up to which writing them again is cheaper than moving the cursor."""

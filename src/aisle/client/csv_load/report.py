@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS
 from aisle.errors import AisleError
-from aisle.safe_text import MAX_LENGTH, REPLACEMENT, clean, end_sentence
+from aisle.terminal_text import MAX_LENGTH, REPLACEMENT, clean, end_sentence
 
 BECOMES = "and becomes"
 """Words of warnings that say what a row does."""

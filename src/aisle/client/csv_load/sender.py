@@ -20,18 +20,26 @@ from aisle.client.csv_load.batch_responses import (
     LINE_INDEX,
     POOL_FIELD,
     Confirmed,
+    Difference,
     ask_meanwhile,
+    describe_differences,
     is_replayed,
     note_changes,
     record_counts,
     refused_row,
     was_carried_out,
     with_column_names,
+    with_differences,
 )
 from aisle.client.csv_load.checked_rows import CsvTable
+from aisle.client.csv_load.clean_cells_and_keys import bare_codes, nearest, suggestion
 from aisle.client.csv_load.conflicting_rows import warn_of_refused_users
-from aisle.client.csv_load.conflicts_with_service import compare_with_service, warn_of_missing_supervisors
-from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
+from aisle.client.csv_load.conflicts_with_service import (
+    ChangedOrders,
+    compare_with_service,
+    warn_of_missing_supervisors,
+)
+from aisle.client.csv_load.counts_sent_once import CountsToSend, LoadId, kept_load_id
 from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.file_layouts_and_columns import (
@@ -45,10 +53,6 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     STOCK,
     STORE_PRODUCTS,
 )
-from aisle.client.csv_load.key_forms import bare_codes, nearest, suggestion
-from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
-from aisle.client.csv_load.load_id_file import LoadId, kept_load_id
-from aisle.client.csv_load.order_and_delivery_conflicts_with_service import ChangedOrders
 from aisle.client.csv_load.price_conflicts_with_store import CHAIN_PRICES, warn_of_own_prices
 from aisle.client.csv_load.records import (
     NO_FINDINGS,
@@ -71,16 +75,22 @@ from aisle.client.csv_load.report import (
     Meanwhile,
     NotLoaded,
 )
-from aisle.client.csv_load.select_counts_to_send import CountsToSend
-from aisle.client.csv_load.service_reads import location_codes, read_units
-from aisle.client.csv_load.store_time_zones import read_zone
+from aisle.client.csv_load.service_reads import location_codes, read_units, read_zone
 from aisle.client.csv_load.work_during_load import LOG_READ
-from aisle.client.errors import ClientError, NotSent, ServerError, TransportError, message_of
-from aisle.client.outcome import Outcome, outcome_of
-from aisle.client.response_and_json_limits import Response
+from aisle.client.csv_load.wrong_keys import find_mistaken_keys, find_unknown_keys
+from aisle.client.responses_and_errors import (
+    ClientError,
+    NotSent,
+    Outcome,
+    Response,
+    ServerError,
+    TransportError,
+    message_of,
+    outcome_of,
+)
 from aisle.contract.request_encoding import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
-from aisle.safe_text import clean, end_sentence
+from aisle.terminal_text import clean, end_sentence
 
 MAX_TRIES = 6
 FIRST_WAIT = 0.5

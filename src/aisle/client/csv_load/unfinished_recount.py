@@ -21,8 +21,8 @@ from aisle.client.csv_load.batch_responses import AT_ONCE, unknown_keys
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import LoadError, unread_error
-from aisle.client.errors import ClientError, ServerError, TransportError
-from aisle.decimal_of_row import to_decimal
+from aisle.client.responses_and_errors import ClientError, ServerError, TransportError
+from aisle.row_values import to_decimal
 
 _FIELDS = ("store_number", "product_number", "location_code", "stock_pool", "quantity")
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from aisle.client.client import Client
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import unread_error
-from aisle.client.errors import ClientError, TransportError
 from aisle.client.paging import Row
-from aisle.client.response_and_json_limits import Response, to_int64
+from aisle.client.responses_and_errors import ClientError, Response, TransportError, to_int64
 from aisle.contract.request_encoding import QueryValue
-from aisle.decimal_of_row import to_decimal
+from aisle.row_values import to_decimal
 
 LOG_READ = "Aisle-Log-Read"
 """Header of a count: id of the last log entry that its sender has read."""

@@ -11,7 +11,6 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.expiry.expiry_state import (
     CHECK,
     DISCOUNT,
@@ -34,6 +33,7 @@ from aisle.jobs.expiry.report_refused_checks import find_refusal, refusal_messag
 from aisle.jobs.job import Context, Json, Query, Turn, Write, format_number
 from aisle.jobs.supervisor.parse_and_format_store_product_values import format_day_as_datetime, update_write
 from aisle.jobs.view import GOOD, WRONG, Msg, Verdict, msg, undo_verdict
+from aisle.row_values import to_decimal
 from aisle.store_product_settings import LABEL_CHECK, LABEL_EXPIRY, UNDONE_EXPIRY
 
 if TYPE_CHECKING:

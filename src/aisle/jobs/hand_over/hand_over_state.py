@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Turn
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_goods
 from aisle.jobs.supervisor.order_rows import BoardOrder
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderLineRow, OrderRow

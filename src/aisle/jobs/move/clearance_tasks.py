@@ -6,7 +6,6 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import find_and_report_refusals
 from aisle.jobs.job import (
     Args,
@@ -32,6 +31,7 @@ from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.pages_and_page_job import Action, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import distinct_labels
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Command, CursorKey, Match
 
 if TYPE_CHECKING:

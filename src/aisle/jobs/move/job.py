@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import find_and_report_refusals, quantity_or_record
 from aisle.jobs.job import (
     Args,
@@ -52,6 +51,7 @@ from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, Pool, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,

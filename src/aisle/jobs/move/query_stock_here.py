@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Query
 from aisle.jobs.move import counts_since_take
 from aisle.jobs.move.goods_in_hand import free_goods, shift_stock
@@ -18,6 +17,7 @@ from aisle.jobs.move.move_state_and_rows import (
     parse_held_goods,
     parse_stock_lines,
 )
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow

@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import quantity_or_record
 from aisle.jobs.job import Effect, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand, query_stock_here
@@ -28,6 +27,7 @@ from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import pool_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:

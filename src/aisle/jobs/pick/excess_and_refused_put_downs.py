@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.find_and_report_refusals import MAX_REPORTED, new_refusals, with_reported
 from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, reply
 from aisle.jobs.pick import pick_state
@@ -14,6 +13,7 @@ from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_d
 from aisle.jobs.pick.pick_line import same_location
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, Result, UndoStep
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 from aisle.stored_messages import read_message
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import name_goods_and_locations
 from aisle.jobs.job import Close, Context, Turn, Write, reply
 from aisle.jobs.pick import goods_in_hand, operations
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickState, Result, UndoStep, add_undo_step
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderLineRow, OrderRow

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import parse_product_rows
 from aisle.jobs.job import Event, Turn, reply
 from aisle.jobs.pick import (
@@ -21,6 +20,7 @@ from aisle.jobs.pick.rejected_scans_and_quantities import query_store, reject_in
 from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Back, Command, Match, Scan
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Orders of a pick: loading, merging changes from the cache, and changes made by supervisors.
 
 A supervisor may set a priority, release or reject an order, or assign it to another picker. All of it arrives as
-changed rows of the orders (aisle.cache.claim_and_priority_queries); the picker is notified and continues.
+changed rows of the orders (aisle.cache.people_and_claim_queries); the picker is notified and continues.
 """
 
 from __future__ import annotations

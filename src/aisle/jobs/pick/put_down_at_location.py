@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import name_goods_and_locations
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
 from aisle.jobs.pick import (
@@ -28,6 +27,7 @@ from aisle.jobs.pick.pick_state import (
 )
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.view import GOOD, INFO, Verdict, msg
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:

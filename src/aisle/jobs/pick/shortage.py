@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import (
     Args,
@@ -63,6 +62,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Args, Context, Start, Turn, reply
 from aisle.jobs.pick import current_and_next_stop, operations, pick_state
 from aisle.jobs.pick.merge_changed_orders import remove_order
@@ -10,6 +9,7 @@ from aisle.jobs.pick.pick_line import move_line
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result
 from aisle.jobs.pick.set_and_restore_picked_quantities import move_stop
 from aisle.jobs.view import GOOD
+from aisle.row_values import to_decimal
 
 
 def start_shortage(state: PickState) -> Result:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import quantity_or_record
 from aisle.jobs.job import Context, Effect, Query, Turn, reply
 from aisle.jobs.receive.receive_state_and_differences import (
@@ -29,6 +28,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     with_consent,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:

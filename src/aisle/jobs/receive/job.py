@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import find_and_report_refusals, list_cursor_and_search, quantity_or_record
 from aisle.jobs.job import (
     Args,
@@ -57,6 +56,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     partly_received_note,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import list_cursor_and_search
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Start, Turn, reply
 from aisle.jobs.receive import handle_scans_and_quantities, view
@@ -16,6 +15,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     with_delivery_row,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import Command, CursorKey, Match, TypedText
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal, to_decimal_or_none
 from aisle.jobs import log_writes
 from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
 from aisle.jobs.store_time import due_on_day_message, past_due_message
 from aisle.jobs.sums_of_goods_and_progress import LineQuantity, received_after, sum_by_key
 from aisle.jobs.view import Msg
+from aisle.row_values import to_decimal, to_decimal_or_none
 from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import find_and_report_refusals, list_cursor_and_search
 from aisle.jobs.claim import parse_claim
 from aisle.jobs.job import (
@@ -31,6 +30,7 @@ from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import OrderGoods, goods_progress_in_list, order_goods, order_progress
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg, raw
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,

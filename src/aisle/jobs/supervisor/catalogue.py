@@ -6,7 +6,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs.job import Args, Close, Context, Effect, Json, Query, Refresh, Rows, Start, Turn, money_message
 from aisle.jobs.list_cursor_and_search import ListOptions, product_prompt
 from aisle.jobs.list_page_base_class import Column, ListFilter, SearchPage, next_of
@@ -24,7 +24,7 @@ from aisle.jobs.supervisor.service_field_rows import (
     free_field_rows,
 )
 from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw
-from aisle.page_addresses import PageAddress
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 

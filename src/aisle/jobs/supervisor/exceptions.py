@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs import list_cursor_and_search, list_page_base_class
 from aisle.jobs.job import (
     Args,
@@ -59,7 +60,6 @@ from aisle.jobs.view import (
     number_message,
     raw,
 )
-from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,

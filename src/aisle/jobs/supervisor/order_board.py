@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs import report_lost_assignments
 from aisle.jobs.job import Args, Changed, Closed, Context, Event, Query, Refresh, Rows, Turn
 from aisle.jobs.pages_and_page_job import Page, PageJob
@@ -9,7 +10,6 @@ from aisle.jobs.printed_pick_list import printed_pick_list
 from aisle.jobs.supervisor.order_board_list import BOARD, OrdersState, Result, SavedView, mark_all_listed, with_pane
 from aisle.jobs.supervisor.order_filter import changed_fields, parse_filter
 from aisle.jobs.supervisor.order_filter_pages import MAX_SAVED_VIEWS, FieldPage, FilterPage, NamePage, ViewsPage
-from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, REFERENCE
 
 PAGES: dict[str, Page[OrdersState]] = {

@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs import name_goods_and_locations, report_lost_assignments
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_cursor_and_search import open_record
@@ -40,7 +41,6 @@ from aisle.jobs.supervisor.order_action_writes import (
 )
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
-from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
 from aisle.stored_messages import read_message
 

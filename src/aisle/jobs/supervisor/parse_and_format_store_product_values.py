@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, Write, money_message
 from aisle.jobs.view import Msg, msg, raw
+from aisle.row_values import to_decimal
 from aisle.store_product_settings import BASE_VALUES, CODES, DAY, FIELD_BY_NAME, FLAG, IS_NEAREST, MONEY, YES
 
 UPDATE = "update-store-products"

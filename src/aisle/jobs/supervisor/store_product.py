@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs.expiry.expiry_state import label_date
 from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Turn, reply
 from aisle.jobs.look_up_product import location_rows
@@ -40,7 +41,6 @@ from aisle.jobs.supervisor.store_product_page import (
     propose_changes,
 )
 from aisle.jobs.view import GOOD, INFO, WRONG, Chart, Line, Msg, Series, Verdict, View, msg, raw
-from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 from aisle.store_product_settings import FIELD_BY_NAME
 

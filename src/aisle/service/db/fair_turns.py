@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from threading import Lock
 from typing import Final
 
-from aisle.caller_queue import Caller, CallerQueue
+from aisle.server.caller_turns import Caller, CallerQueue
 from aisle.service.db.database_interface import Busy, TooManyWaiting
 
 MOST_WAITING: Final = 64

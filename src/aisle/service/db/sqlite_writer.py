@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
-from aisle.caller_queue import Caller, CallerQueue
+from aisle.server.caller_turns import Caller, CallerQueue
 from aisle.service.db.availability_monitor import DatabaseMonitor
 from aisle.service.db.database_interface import Busy, DatabaseFailed, Work, database_failure
 from aisle.service.db.fair_turns import CALLER

@@ -13,7 +13,7 @@ from math import floor
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from aisle.dates_without_time import is_date, is_utc_midnight
+from aisle.row_values import is_date, is_utc_midnight
 from aisle.service.errors import bad_request
 
 _WIDTH = len("2026-05-04T10:20:30.123")

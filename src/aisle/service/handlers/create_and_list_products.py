@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from aisle.barcode_lookup_keys import guessed_keys, index_keys, lookup_keys, split_codes
+from aisle.barcode_numbers import guessed_keys, index_keys, lookup_keys, split_codes
 from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database_interface import Transaction
 from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter

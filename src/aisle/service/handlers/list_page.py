@@ -15,7 +15,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from aisle.contract.extensions import SCROLL_PARAM
+from aisle.contract.operations import SCROLL_PARAM
 from aisle.service.db.database_interface import ResultTooLong, Row
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes

@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from aisle.contract.extensions import EXTENSIONS, SCROLL_PARAM
-from aisle.contract.operations import OPERATIONS, Operation, Param
+from aisle.contract.operations import EXTENSIONS, OPERATIONS, SCROLL_PARAM, Operation, Param
 from aisle.service.auth.tokens import ROLES
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (

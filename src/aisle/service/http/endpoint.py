@@ -25,9 +25,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from aisle.caller_addresses import address_key
-from aisle.caller_queue import Caller
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
-from aisle.server.fair_rounds import KNOW_CLIENT
+from aisle.server.caller_turns import KNOW_CLIENT, Caller
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.auth.authorization import TokenRefused, authorize, store_refusal
 from aisle.service.auth.pin_hashes_and_locks import WEB_CHANNEL

@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import uvicorn
 
-from aisle.allocator import return_freed_memory
 from aisle.caller_addresses import Network, is_loopback
 from aisle.errors import AisleError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.server.connections import connection_limits, repeats_filtered
-from aisle.server.http_server import HttpServer, listening, server_config, url_of
+from aisle.server.http_server import HttpServer, listening, return_freed_memory, server_config, url_of
 from aisle.server.tls_certificates_and_handshakes import CertificateFiles, tls_context
 from aisle.service.app_options_and_limits import (
     KEYS_KEPT_DAYS,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from aisle.jobs.view import PAGING_TEXT_IDS, Chart, Msg, Series, msg
-from aisle.text_cells import fit, width, wrap
+from aisle.terminal_text import fit, width, wrap
 from aisle.tui.layout.choices_and_key_hints import choice_flow, hint_lines
 from aisle.tui.layout.page_parts import CHART, BodyParts
 from aisle.tui.layout.step_view import LayoutBox

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from aisle.jobs.view import KeyHint, Msg
-from aisle.text_cells import fit, width, wrap
+from aisle.terminal_text import fit, width, wrap
 from aisle.tui.layout.styled_lines import StyledLine, line_width
 from aisle.tui.message_text import MessageWriter
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from aisle.jobs.view import PAGING_TEXT_IDS, Block, Chart, Dashboard, DetailView, Msg, Tile, msg
-from aisle.text_cells import fit
+from aisle.terminal_text import fit
 from aisle.tui.layout.chart_view import chart_page, heat_map_lines
 from aisle.tui.layout.choices_and_key_hints import choice_flow, hint_lines
 from aisle.tui.layout.detail_blocks import block_lines

@@ -14,7 +14,7 @@ from aisle.jobs.view import (
     DetailView,
     Msg,
 )
-from aisle.text_cells import fit, fit_middle, width, wrap
+from aisle.terminal_text import fit, fit_middle, width, wrap
 from aisle.tui.layout.choices_and_key_hints import (
     flow_items,
 )

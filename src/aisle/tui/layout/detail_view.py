@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aisle.jobs.screen_sizes import MARGIN_CELLS, MIN_DESK_COLUMNS
 from aisle.jobs.view import PAGING_TEXT_IDS, DetailView, KeyHint, Line, MapLocation, Msg, SidePane, msg, numbered_rows
-from aisle.text_cells import fit_middle, width, wrap
+from aisle.terminal_text import fit_middle, width, wrap
 from aisle.tui.layout.chart_view import CHART_ROWS, axis_chart_lines
 from aisle.tui.layout.choices_and_key_hints import (
     VerdictOverlap,

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aisle.jobs.screen_sizes import MIN_MARGIN_COLUMNS
 from aisle.jobs.view import Frame, Msg, Step, Tab, View, msg
-from aisle.text_cells import width
+from aisle.terminal_text import width
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, left_and_right, progress_bar
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from aisle.jobs.screen_sizes import MARGIN_CELLS, MIN_DESK_COLUMNS
 from aisle.jobs.view import ListView, Row, raw
-from aisle.text_cells import width, wrap
+from aisle.terminal_text import width, wrap
 from aisle.tui.layout.choices_and_key_hints import (
     excess_cells,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aisle.jobs.view import Frame
-from aisle.text_cells import fit_end, width
+from aisle.terminal_text import fit_end, width
 from aisle.tui.layout.styled_lines import StyledLine
 from aisle.tui.message_text import MessageWriter
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from aisle.jobs.list_problem_messages import LIST_NAMES
 from aisle.jobs.view import Frame, LinkState, Msg, Tab, msg
 from aisle.scan.inputs import FIRST_TAB_KEY
-from aisle.text_cells import fit, width
+from aisle.terminal_text import fit, width
 from aisle.tui.layout.styled_lines import StyledLine, left_and_right, line_width, progress_bar
 from aisle.tui.message_text import MessageWriter
 from aisle.tui.mouse import PALETTE_LABEL

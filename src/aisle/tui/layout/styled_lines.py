@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from aisle.jobs.view import LabelledValue, Msg
-from aisle.text_cells import fit, fit_start, width
+from aisle.terminal_text import fit, fit_start, width
 from aisle.tui.message_text import MessageWriter
 
 StyledSpan = tuple[str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from aisle.text_cells import fit_middle, shorten_distinctly, width
+from aisle.terminal_text import fit_middle, shorten_distinctly, width
 from aisle.tui.layout.styled_lines import StyledLine
 from aisle.tui.message_text import MessageWriter
 

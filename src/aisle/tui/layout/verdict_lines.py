@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aisle.jobs.view import GOOD, Frame, Verdict, msg
-from aisle.text_cells import fit, width, wrap
+from aisle.terminal_text import fit, width, wrap
 from aisle.tui.layout.choices_and_key_hints import excess_cells
 from aisle.tui.layout.styled_lines import StyledLine, pad_line
 from aisle.tui.message_text import MessageWriter

@@ -22,8 +22,7 @@ from pydantic.json_schema import JsonSchemaMode
 from pydantic.json_schema import JsonSchemaValue as Schema
 
 from aisle.contract.answer_schemas import answer_schemas, shape_schema
-from aisle.contract.extensions import EXTENSION_AREA
-from aisle.contract.operations import OPERATIONS, Param
+from aisle.contract.operations import EXTENSION_AREA, OPERATIONS, Param
 from aisle.contract.operations import Operation as Row
 from aisle.contract.request_bodies.extension_bodies import is_optional_body, request_body_adapter
 from aisle.contract.request_encoding import pool_fields
