@@ -1,6 +1,6 @@
 """Settings of a product in a store: fields of an update and of a stock entry, and their values as plain text.
 
-Interface: Update store products. What is typed and shown: `jobs/supervisor/parse_and_format_store_product_values`.
+Interface: Update store products. What is typed and shown: `jobs/supervisor/service_fields_and_values`.
 """
 
 from __future__ import annotations

@@ -19,16 +19,16 @@ from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Policy
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
-from aisle.service.auth.statement_scope import StoreScopedTransaction
-from aisle.service.auth.tokens import create_token
-from aisle.service.db import sqlite_connection as sqlite
-from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.http import request_body, request_headers
+from aisle.service.auth.authorization import StoreScopedTransaction
+from aisle.service.auth.tokens_and_pins import create_token
+from aisle.service.db import sqlite_connection_and_transaction as sqlite
+from aisle.service.domain.quantities_times_and_json import format_timestamp
+from aisle.service.http import parameters_and_headers, request_body
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.open_service_and_admin_token import Service, open_service
-from aisle.session.profile_from_settings import Profile
+from aisle.session.profile import Profile
 from aisle.session.session import Session
 from aisle.session.store_connection import StoreAccess
 from aisle.tui.layout.screen import layout_screen
@@ -142,7 +142,7 @@ def _requests(bench: Bench) -> list[Pair]:
 def _clocked(clocks: Clocks) -> None:
     clocks.put_on(request_body, "parse_body", VALIDATION)
     for function in ("path_values", "query_values", "header_values"):
-        clocks.put_on(request_headers, function, VALIDATION)
+        clocks.put_on(parameters_and_headers, function, VALIDATION)
     clocks.put_on(OperationEndpoint, "_authorize", AUTHORISATION)
     clocks.put_on(StoreScopedTransaction, "_check", AUTHORISATION)
 

@@ -17,7 +17,7 @@ from aisle.host.database import transaction
 from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import view
 from aisle.jobs.job import Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import STATES, Intent

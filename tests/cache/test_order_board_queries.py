@@ -18,7 +18,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.jobs.supervisor.order_filter import SORTS, view_key
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import save_note

@@ -28,7 +28,7 @@ from aisle.contract.request_bodies.stores import StoreCreate
 from aisle.host.database import transaction
 from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.jobs.row_types import raw_service_rows
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.outbox import requests_and_token_holders

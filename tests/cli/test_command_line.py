@@ -23,7 +23,7 @@ from aisle.outbox import retention_and_archive
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import Author
-from aisle.service.auth.tokens import TokenInfo
+from aisle.service.auth.tokens_and_pins import TokenInfo
 from aisle.settings.setting_definitions import DEMO_STORE, EMBEDDED
 from tests.cli.command_tree import parse
 from tests.service.world import prepare

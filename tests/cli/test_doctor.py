@@ -40,7 +40,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import principal_of
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.retention_and_archive import open_archive
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import open_session
 from aisle.settings.load_settings import load_settings
 from aisle.settings.parse_settings_file import save_last_valid
@@ -767,7 +767,7 @@ def test_the_colours_of_a_terminal(environ: dict[str, str], known: tuple[int, ..
     asked = [
         sys.executable,
         "-c",
-        "import sys, ast\nfrom aisle.session.screen_size_and_terminal import colour_count\n"
+        "import sys, ast\nfrom aisle.session.terminal_screen_and_keys import colour_count\n"
         "print(colour_count(ast.literal_eval(sys.argv[1])))",
     ]
     found = subprocess.run([*asked, repr(environ)], capture_output=True, text=True, check=True, timeout=60)

@@ -20,7 +20,7 @@ from aisle.courier.push.immediate_requests import TokenStore
 from aisle.courier.push.pre_push_checks import AdaptedOperation
 from aisle.courier.push.push_loop import MAX_IN_FLIGHT, PushLoop
 from aisle.jobs.job import Write
-from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
+from aisle.jobs.supervisor.service_fields_and_values import update_write
 from aisle.outbox.operation_record import Operation
 from tests.courier.document_host import PUT, Shop
 from tests.courier.fake_service import OWN, Fake, Fault, answer_lost, broken_answer, lost_before, not_applied, says

@@ -17,7 +17,7 @@ from aisle.host.deleted_file_recovery import NEWER_PROGRAM, list_copies
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import Step
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import open_session
 from aisle.settings.setting_definitions import Settings
 from tests.courier.fake_service import lost_before

@@ -15,12 +15,12 @@ from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SECRET_PREFIX, user_of_token_name, user_token_name
 from aisle.jobs.job import Request, Write
 from aisle.jobs.supervisor.order_action_writes import CLOSE_LINE, REJECT, REOPEN, OrderAction, decide
-from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write as write_product
+from aisle.jobs.supervisor.service_fields_and_values import update_write as write_product
 from aisle.outbox import requests_and_token_holders
 from aisle.outbox.operation_record import UPDATE_ORDER, Author, Intent, principal_of
-from aisle.service.auth.tokens import create_token
+from aisle.service.auth.tokens_and_pins import create_token
 from aisle.service.demo.seed import SUPERVISOR_PIN
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.courier.fake_service import OWN, Fake, answer_lost, says
 from tests.courier.host import URL, Host, quiet
 from tests.courier.test_immediate_requests import Clearing, prove

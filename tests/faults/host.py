@@ -21,9 +21,9 @@ from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CONFIRMED, QUEUED, SENDING, Author, Intent, Operation
 from aisle.outbox.replay_after_restore import Restore, list_restores
-from aisle.scan.inputs import Line as Said
-from aisle.session.job_context import iso_time
-from aisle.session.profile_from_settings import Profile
+from aisle.scan.inputs_and_line_grouping import Line as Said
+from aisle.session.job_context_and_query_answers import iso_time
+from aisle.session.profile import Profile
 from aisle.session.session import Session
 from aisle.session.store_connection import StoreAccess
 from tests.courier.host import URL

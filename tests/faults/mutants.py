@@ -19,11 +19,10 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_table import OperationRows
 from aisle.service.db.database_interface import Statement
-from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import logs_and_changes as writes_sql
 from aisle.service.handlers.registry import OperationResult
 from aisle.service.http import endpoint
-from aisle.service.http.endpoint import OperationEndpoint
-from aisle.service.http.idempotency import run_once
+from aisle.service.http.endpoint import OperationEndpoint, run_once
 from tests.faults.host import Host
 
 

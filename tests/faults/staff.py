@@ -29,8 +29,8 @@ from aisle.jobs.job import Policy
 from aisle.jobs.view import GOOD, Frame
 from aisle.outbox.commit_journal import Committed, Journal, JournalBatch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Line
-from aisle.session.profile_from_settings import Profile
+from aisle.scan.inputs_and_line_grouping import Line
+from aisle.session.profile import Profile
 from aisle.session.session import Session
 from aisle.session.store_connection import StoreAccess
 from tests.courier.writes import STORE

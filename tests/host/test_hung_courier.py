@@ -19,7 +19,7 @@ from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import LinkState
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
-from aisle.session.courier_connection import REPLACE_COURIER_S, CourierConnection
+from aisle.session.store_connection import REPLACE_COURIER_S, CourierConnection
 from tests.clock import Clock
 from tests.host.child_process import Child, running
 

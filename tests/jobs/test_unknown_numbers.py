@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from aisle.jobs.quantity_or_record import is_too_short_for_code
+from aisle.jobs.typed_numbers_dates_and_letters import is_too_short_for_code
 from aisle.row_values import is_date, is_utc_midnight
 
 CODES = {

@@ -8,7 +8,7 @@ from aisle.barcode_numbers import wrong_check_digit
 from aisle.cli.load import example_cell
 from aisle.client.csv_load import LoadError, LoadReport, cells_of_columns, load
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS
-from aisle.service.auth.tokens import create_token
+from aisle.service.auth.tokens_and_pins import create_token
 from tests.load.test_existing_stock import loaded
 from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_spreadsheets import Found, Write, product, write

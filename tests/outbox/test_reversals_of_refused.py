@@ -15,7 +15,7 @@ from aisle.cache.unconfirmed_operation_queries import resolutions
 from aisle.host.database import migrate, transaction
 from aisle.jobs.job import CLOSED_BY_HAND, OVERAGE, Resolve, Write
 from aisle.jobs.move.move_state_and_rows import MovementItem
-from aisle.jobs.move.movement_write import movement_write, reverse_item
+from aisle.jobs.move.movement_write_and_undo import movement_write, reverse_item
 from aisle.named_tuple_json import from_text
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CLOSED, QUEUED, REFUSED, Operation

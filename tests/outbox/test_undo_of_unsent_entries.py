@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from aisle.jobs.job import Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CLOSED, QUEUED
 from aisle.stored_messages import LATER_COUNT, store_message

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from aisle.contract.operations import EXTENSIONS, OPERATIONS
-from aisle.service.auth.tokens import create_token, revoke_token
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.auth.tokens_and_pins import create_token, revoke_token
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.operation_context import Role
 from tests.service.test_monitoring import client_of

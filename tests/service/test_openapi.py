@@ -16,7 +16,7 @@ from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.contract.request_encoding import build_path, encode_json, encode_query
 from aisle.service.http.app import ASSETS
 from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS, build_document
-from aisle.service.http.parameter_values import MAX_TEXT_LENGTH
+from aisle.service.http.parameters_and_headers import MAX_TEXT_LENGTH
 from aisle.service.open_service_and_admin_token import open_service
 from tests.service.world import prepare
 

@@ -21,7 +21,7 @@ from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, msg
 from aisle.outbox.local_notes import PRIORITY, RELEASED, save_note
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Line, OpenLine
+from aisle.scan.inputs_and_line_grouping import Line, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
 from aisle.settings.setting_definitions import Settings

@@ -14,7 +14,7 @@ from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS
 from aisle.jobs.view import Frame
 from aisle.outbox import requests_and_token_holders
 from aisle.outbox.operation_queue import open_outbox
-from aisle.scan.inputs import Line, OpenLine
+from aisle.scan.inputs_and_line_grouping import Line, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows

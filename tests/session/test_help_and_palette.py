@@ -22,7 +22,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Frame, ListView,
 from aisle.messages.messages_of_language import load_messages
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Intent
-from aisle.scan.inputs import ROW_KEY, Key, OpenLine
+from aisle.scan.inputs_and_line_grouping import ROW_KEY, Key, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.settings.key_bindings import BINDABLE_LETTERS, COMMAND_LETTERS, validate_keys
 from aisle.settings.load_settings import load_settings

@@ -13,7 +13,7 @@ from aisle.jobs import JOBS
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, ListView
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
-from aisle.scan.inputs import Key, OpenLine
+from aisle.scan.inputs_and_line_grouping import Key, OpenLine
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.copied_databases import copy_cache

@@ -18,7 +18,7 @@ from aisle.jobs.receive.receive_state_and_differences import ReceiptEntry
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import NOON, Desk, Row, delivery, line
 from tests.session.test_session import say

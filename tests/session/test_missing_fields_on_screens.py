@@ -19,11 +19,11 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import full_sync_stages_and_progress
 from aisle.host.store_and_database_folders import StoreFolder
-from aisle.jobs.screen_sizes import MIN_DESK_COLUMNS
+from aisle.jobs.view import MIN_DESK_COLUMNS
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.cache import service_rows
 from tests.contract.document import ANSWERS
 from tests.session.test_session import say

@@ -11,7 +11,7 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_and_database_folders import StoreFolder
-from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, Key, Line, OpenLine
+from aisle.scan.inputs_and_line_grouping import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, Key, Line, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows

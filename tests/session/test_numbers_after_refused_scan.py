@@ -14,11 +14,11 @@ from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, Frame, Msg, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
-from aisle.scan.inputs import Key, Line
+from aisle.scan.inputs_and_line_grouping import Key, Line
 from aisle.session.input_batch import RefusedInputs
 from aisle.session.session import Session
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line

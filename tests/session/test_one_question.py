@@ -6,9 +6,9 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_and_database_folders import StoreFolder
-from aisle.jobs.choice_letters import quantity_prompt
+from aisle.jobs.typed_numbers_dates_and_letters import quantity_prompt
 from aisle.jobs.view import ASK, WRONG, DetailView, Frame, ListView, Step, msg
-from aisle.session.ask_if_number_is_quantity import AFTER_REFUSED_SCAN, AskedNumber
+from aisle.session.pending_question import AFTER_REFUSED_SCAN, AskedNumber
 from tests.cache import service_rows
 from tests.run_length import tries
 from tests.session.job_steps import WAYS, stand

@@ -16,7 +16,7 @@ from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, DetailView, Frame, ListView, Verdict, msg
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Key, Line
+from aisle.scan.inputs_and_line_grouping import Key, Line
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows

@@ -22,7 +22,7 @@ from aisle.outbox import requests_and_token_holders
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, principal_of
-from aisle.scan.inputs import Line, OpenLine
+from aisle.scan.inputs_and_line_grouping import Line, OpenLine
 from aisle.session.session import Session, SingleUserSession, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows

@@ -17,7 +17,7 @@ from aisle.jobs.job import Start
 from aisle.jobs.view import DetailView, Frame, ListView, Step
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
-from aisle.scan.inputs import Key
+from aisle.scan.inputs_and_line_grouping import Key
 from aisle.session.session import Session
 from aisle.stored_messages import store_text
 from aisle.tui.layout.screen import layout_screen, visible_row_count

@@ -11,7 +11,7 @@ from aisle.jobs.view import WRONG, Frame
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import Key, Line, OpenLine
+from aisle.scan.inputs_and_line_grouping import Key, Line, OpenLine
 from aisle.session.session import Session
 from tests.run_length import tries
 from tests.session.scanner import Scanner

@@ -20,14 +20,14 @@ from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.decoder import Decoder
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
-from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
-from aisle.session import profile_from_settings
+from aisle.scan.inputs_and_line_grouping import DecodedInput, EscapeInput, Key, Line, OpenLine
+from aisle.session import profile
 from aisle.session.pending_question import PendingQuestion
 from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.cache import service_rows
 from tests.copied_databases import copy_cache
 
@@ -108,10 +108,10 @@ def test_reused_terminal_name_remembers_nobody(home: StoreFolder, monkeypatch: p
     with at(home) as session:
         say(session, "BADGE-U1", "4101")
         signed_in = session.context.clock()
-    monkeypatch.setattr(profile_from_settings, "terminal_assigned_at", lambda _settings: signed_in - 3600)
+    monkeypatch.setattr(profile, "terminal_assigned_at", lambda _settings: signed_in - 3600)
     with at(home) as session:
         assert session.frames.build().user == "Anna Kovac"
-    monkeypatch.setattr(profile_from_settings, "terminal_assigned_at", lambda _settings: signed_in + 3600)
+    monkeypatch.setattr(profile, "terminal_assigned_at", lambda _settings: signed_in + 3600)
     with at(home) as session:
         assert session.frames.build().view.name == "sign_in"
         assert say(session, "BADGE-U1").view.name.startswith("pick."), "her work is where she left it"

@@ -28,11 +28,11 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Step, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.requests_and_token_holders import take_read_requests
-from aisle.scan.inputs import Key, OpenLine
-from aisle.session.courier_connection import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
-from aisle.session.screen_size_and_terminal import list_height
+from aisle.scan.inputs_and_line_grouping import Key, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.session.shown_verdict_and_bells import STANDS_S
+from aisle.session.store_connection import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
+from aisle.session.terminal_screen_and_keys import list_height
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.session.test_session import BARCODES, _writer, at, home, say, sent, told

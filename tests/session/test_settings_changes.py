@@ -20,16 +20,15 @@ from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import store_time
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Verdict, msg
 from aisle.outbox.operation_queue import open_outbox
-from aisle.scan.inputs import Line
-from aisle.session.profile_from_settings import profile_from_settings
+from aisle.scan.inputs_and_line_grouping import Line
+from aisle.session.profile import SettingsWatch, profile_from_settings
 from aisle.session.session import Session, open_session
-from aisle.session.watch_settings_files import SettingsWatch
 from aisle.settings.load_settings import load_settings
 from aisle.settings.parse_settings_file import save_last_valid
 from aisle.settings.setting_definitions import LANGUAGES, LOSS_REASONS, REJECTION_REASONS, SHORTAGE_REASONS, Settings
 from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.copied_databases import copied_home

@@ -11,7 +11,7 @@ from aisle.courier.pull.full_sync_stages_and_progress import PROGRESS_CURSOR
 from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Args
 from aisle.jobs.view import Frame, ListView, Sorting
-from aisle.scan.inputs import CHIP_KEY, SORT_KEY, TAB_KEY
+from aisle.scan.inputs_and_line_grouping import CHIP_KEY, SORT_KEY, TAB_KEY
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session.test_order_board import home, says  # noqa: F401

@@ -34,7 +34,7 @@ from aisle.jobs.view import GOOD, WRONG
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.sessions_and_open_jobs import OpenJobs, Sessions
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import Session, open_session
 from aisle.settings.load_settings import load_settings
 from aisle.settings.settings_files_and_folders import LoadedSettings

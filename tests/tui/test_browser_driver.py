@@ -27,7 +27,7 @@ from aisle.browser_addresses_and_packets import (
 )
 from aisle.tui.browser_driver import BrowserDriver, _PacketWriter
 from aisle.tui.mouse import MOUSE_ON
-from aisle.tui.output_thread import MAX_UNWRITTEN
+from aisle.tui.terminal_output import MAX_UNWRITTEN
 from tests.service.serve_process import until
 from tests.terminal.harness import python
 

@@ -198,7 +198,7 @@ def test_no_error_is_shown_as_it_is() -> None:
     """The text of an error is English and speaks of paths: it goes to the log, or along as a detail."""
     allowed = {
         ("courier/link_state.py", "reason_of"),
-        ("session/watch_settings_files.py", "check"),
+        ("session/profile.py", "check"),
         ("cache/row_parsing_and_writing.py", "parse_rows"),
     }
     for file in files():

@@ -27,7 +27,7 @@ from yarl import URL
 from aisle.caller_addresses import sender
 from aisle.server.connections import ConnectionLimits
 from aisle.server.http_server import listening
-from aisle.session.courier_connection import FULL_CHECK_S
+from aisle.session.store_connection import FULL_CHECK_S
 from aisle.web import app, pages
 from aisle.web.app import CHECK_S, Hooks, SignInError, WebApp, http_server
 from aisle.web.app_process import Start

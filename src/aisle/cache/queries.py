@@ -2,7 +2,7 @@
 
 A query is a function (context, arguments) that returns rows of a type of aisle.jobs.row_types. `declare_query` gives it
 its name, its arguments (`first` and `size` are the window) and the topics whose change would change its answer.
-Queries that the session answers itself: aisle.session.answer_job_queries.
+Queries that the session answers itself: aisle.session.job_context_and_query_answers.
 """
 
 from __future__ import annotations

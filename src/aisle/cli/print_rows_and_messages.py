@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from aisle.jobs.list_problem_messages import list_name as list_message
+from aisle.jobs.names_in_messages import list_name as list_message
 from aisle.outbox.operation_record import DUPLICATE_KEY
 from aisle.stored_messages import DETAIL_ARGUMENT, read_message
 from aisle.terminal_text import clean, fit, width

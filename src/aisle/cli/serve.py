@@ -18,7 +18,7 @@ from aisle.errors import AisleError, SettingsError, UsageError
 from aisle.host.store_and_database_folders import StoreFolder
 from aisle.service.app_options_and_limits import RateLimits, keys_kept
 from aisle.service.db import parse_database_url
-from aisle.service.domain.timestamps import TimeZones
+from aisle.service.domain.quantities_times_and_json import TimeZones
 from aisle.service.http.access_and_service_logs import format_line, log_as_json
 from aisle.service.http.run_server import ServerOptions
 from aisle.service.http.run_server import run_server as run_server

@@ -312,7 +312,7 @@ class RawInput(NamedTuple):
     """Uninterpreted input, for jobs with `raw_input`."""
 
     text: str = ""
-    """These four fields are those of `aisle.scan.inputs.Line`."""
+    """These four fields are those of `aisle.scan.inputs_and_line_grouping.Line`."""
     end: str = ""
     gap_ms: int = 0
     dropped: str = ""
@@ -321,7 +321,7 @@ class RawInput(NamedTuple):
     key: str = ""
     """Name of a key without text; all other fields are then empty."""
     pace_ms: int = 0
-    """As in `aisle.scan.inputs.Line`."""
+    """As in `aisle.scan.inputs_and_line_grouping.Line`."""
 
 
 Event = Meaning | Rows | Changed | Requested | Closed | Opened | Resumed | RawInput

@@ -394,7 +394,7 @@ def setting_changed_reason(field: str, product: str, current: str, expected: str
 
     Values are those of `parse_entry_values`.
     """
-    from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, format_value
+    from aisle.jobs.supervisor.service_fields_and_values import field_label, format_value
 
     args: dict[str, str | Msg] = {
         "field": field_label(field),

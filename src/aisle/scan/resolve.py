@@ -1,7 +1,7 @@
 """Resolution: interpretations of an input and the candidates found for them become one meaning.
 
 The quantity comes of the label: its net measure, its count, or its price divided by the product's price. A typed number
-that may be a quantity or a record is judged in `jobs/quantity_or_record`.
+that may be a quantity or a record is judged in `jobs/typed_numbers_dates_and_letters`.
 """
 
 from __future__ import annotations

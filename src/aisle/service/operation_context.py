@@ -11,9 +11,8 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from aisle.service.db.database_interface import Statement, Transaction
-from aisle.service.db.statements import changes_and_writes as changes_sql
-from aisle.service.db.statements import changes_and_writes as writes_sql
-from aisle.service.domain.timestamps import HOST_TIME_ZONE, TimeZone, TimeZones, subtract_seconds
+from aisle.service.db.statements import logs_and_changes as changes_sql
+from aisle.service.domain.quantities_times_and_json import HOST_TIME_ZONE, TimeZone, TimeZones, subtract_seconds
 
 ParamValues = Mapping[str, Any]
 """Values of the query's or the header's parameters by name, with the types that the contract declares."""
@@ -220,7 +219,7 @@ class Context:
             first = await self.next_numbers(store_number, _CHANGE_COUNTER, len(marks))
             rows = [(store_number, *key, seq, self.now) for seq, key in enumerate(marks, first)]
             self.defer(changes_sql.CHANGE_SET, rows)
-            self.defer(writes_sql.WRITE_HISTORY_ADD, [(store_number, first + len(marks) - 1, mark, self.now)])
+            self.defer(changes_sql.WRITE_HISTORY_ADD, [(store_number, first + len(marks) - 1, mark, self.now)])
         if self._deferred:
             await self.tx.run_batch(self._deferred)
 

@@ -50,8 +50,8 @@ from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, msg
 from aisle.outbox.commit_journal import NewJob
 from aisle.outbox.sessions_and_open_jobs import JobRow, OpenJob
 from aisle.scan.grammar_and_meaning_types import CursorKey, Scan, TypedText
-from aisle.session.default_keys import PAGE_BY_LETTER
 from aisle.session.scanned_serials import NO_SERIALS, ScannedSerials
+from aisle.session.terminal_screen_and_keys import PAGE_BY_LETTER
 
 _MAX_ANSWERS = 64
 """Query results of a page that it is notified of; changes of older ones show at the next full check."""

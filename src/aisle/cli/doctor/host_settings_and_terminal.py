@@ -27,8 +27,8 @@ from aisle.host.database import check_sqlite_version
 from aisle.jobs.view import msg
 from aisle.outbox.retention_and_archive import archive_path
 from aisle.service.db.database_interface import GROWING_TABLES
-from aisle.session.profile_from_settings import profile_from_settings
-from aisle.session.screen_size_and_terminal import colour_count
+from aisle.session.profile import profile_from_settings
+from aisle.session.terminal_screen_and_keys import colour_count
 from aisle.settings.parse_settings_file import read_settings_file
 from aisle.settings.setting_definitions import EMBEDDED, Settings, service_url
 from aisle.settings.settings_files_and_folders import MISSING_FILE, LoadedSettings, file_stamps

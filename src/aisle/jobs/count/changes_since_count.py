@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.count.sent_count_types import StockChange
 from aisle.jobs.job import Query
-from aisle.jobs.name_goods_and_locations import amount_of
+from aisle.jobs.names_in_messages import amount_of
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import Line, Msg, msg
 from aisle.operation_body_types import UNDO_PREFIX

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.count.count_state import LaterCount
 from aisle.jobs.job import Turn
-from aisle.jobs.name_goods_and_locations import measured
-from aisle.jobs.stock_pool_names import Pools
+from aisle.jobs.names_in_messages import Pools, measured
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import Msg
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER

@@ -1,6 +1,6 @@
 """One line of a pick: read from an order's row, its quantities and stock; sums and the walking order of lines.
 
-Which stop is next: `current_and_next_stop`.
+Which stop is next: `stops_and_goods_in_hand`.
 """
 
 from __future__ import annotations

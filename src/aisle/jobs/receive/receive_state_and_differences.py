@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import log_writes
+from aisle.jobs import log_writes_and_refusals
 from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
 from aisle.jobs.store_time import due_on_day_message, past_due_message
 from aisle.jobs.sums_of_goods_and_progress import LineQuantity, received_after, sum_by_key
@@ -537,7 +537,7 @@ def _receipt_row(delivery: str, entry: ReceiptEntry, context: Context, sign: int
         "reference": delivery,
         "scanned_datetime": context.now,
         "app_user_name": context.user,
-        "source": log_writes.LOG_SOURCE,
+        "source": log_writes_and_refusals.LOG_SOURCE,
     }
     if entry.line:
         row["line_number"] = entry.line

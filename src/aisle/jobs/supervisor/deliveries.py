@@ -10,7 +10,6 @@ from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, 
 from aisle.jobs.list_cursor_and_search import ListOptions, open_record
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
-from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive.receive_state_and_differences import (
     DeliveryLine,
     ListedDelivery,
@@ -34,6 +33,7 @@ from aisle.jobs.supervisor.exception_decisions import (
     acceptance_verdict,
     undone_acceptance_verdict,
 )
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
 from aisle.scan.grammar_and_meaning_types import DELIVERY, PRODUCT, Match, UnknownCode
 

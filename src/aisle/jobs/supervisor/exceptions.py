@@ -17,9 +17,8 @@ from aisle.jobs.job import (
     money_message,
     reply,
 )
-from aisle.jobs.list_problem_messages import awaited_list
+from aisle.jobs.names_in_messages import awaited_list
 from aisle.jobs.pages_and_page_job import Page, PageJob
-from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.store_time import store_day
 from aisle.jobs.supervisor.exception_decisions import (
     EXCEPTION_KINDS,
@@ -47,6 +46,7 @@ from aisle.jobs.supervisor.exception_lists import (
     summary_queries,
 )
 from aisle.jobs.supervisor.log_list import superseded_message
+from aisle.jobs.typed_numbers_dates_and_letters import name_of, not_an_order
 from aisle.jobs.view import (
     BACK,
     INFO,

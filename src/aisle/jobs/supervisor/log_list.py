@@ -13,11 +13,11 @@ from datetime import date, datetime, timedelta
 from operator import itemgetter
 from typing import NamedTuple
 
-from aisle.jobs.adjust_state_and_reasons import Reason
+from aisle.jobs.adjust_state_view_and_undo import Reason
 from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_message
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
-from aisle.jobs.log_writes import LOG_SOURCE
+from aisle.jobs.log_writes_and_refusals import LOG_SOURCE
 from aisle.jobs.pages_and_page_job import Action
 from aisle.jobs.row_types.log import LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people_stores_and_features import PeopleRow

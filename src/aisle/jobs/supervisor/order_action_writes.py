@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.pick.operations import add_reason, claim_write, order_write, reject_write
+from aisle.jobs.pick.picked_quantities_and_operations import add_reason, claim_write, order_write, reject_write
 from aisle.jobs.view import Msg, msg
 from aisle.row_values import to_decimal
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypedDict
 
 from aisle.contract.request_bodies.extension_bodies import ExtendedStore
 from aisle.contract.request_bodies.stores import OrderingSchema
-from aisle.service.domain.timestamps import TimeZone, format_timestamp
+from aisle.service.domain.quantities_times_and_json import TimeZone, format_timestamp
 
 DAYS_AHEAD = 14
 SCHEDULE_FIELDS = ("ordering_schema", "store_next_ordering_datetime", "store_next_delivery_datetime")

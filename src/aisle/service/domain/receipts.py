@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from aisle.service.db.statements import deliveries as sql
-from aisle.service.db.statements import logs as logs_sql
-from aisle.service.domain.json_fragments import parse_json_object
+from aisle.service.db.statements import logs_and_changes as logs_sql
+from aisle.service.db.statements import orders_and_deliveries as sql
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.order_line import OrderLine, load_open_line
-from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.quantities_times_and_json import format_quantity, parse_json_object
 from aisle.service.domain.read_products_and_locations import Product
 from aisle.service.domain.states import delivery_state
 from aisle.service.errors import Refusal, conflict, unprocessable

@@ -10,28 +10,34 @@ from typing import Any, Final, Literal, NamedTuple
 from aisle.contract.request_bodies.extension_bodies import ExtendedLogEntry, ReviewWrite
 from aisle.contract.request_encoding import pool_fields
 from aisle.operation_body_types import UNDO_PREFIX
-from aisle.service.db.statements import logs as sql
-from aisle.service.db.statements import products as product_sql
+from aisle.service.db.statements import logs_and_changes as sql
+from aisle.service.db.statements import stores_and_products as product_sql
 from aisle.service.domain.counts_and_adjustments import (
     AdjustmentKind,
     CountDifference,
+    Undo,
     adjust_free,
     adjust_held,
+    close_recounts,
     count_free,
     count_held,
+    find_fulfilled_recounts,
+    take_back_undone_count,
+    time_of_undone_entry,
 )
-from aisle.service.domain.fulfilled_recounts import close_recounts, find_fulfilled_recounts
-from aisle.service.domain.json_fragments import parse_json_object, select_members
 from aisle.service.domain.ledger import Ledger, StockKey
-from aisle.service.domain.log_writer import LogEntry, LogWriter
+from aisle.service.domain.log_and_audit_writer import LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine, incomplete_line_refusal, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
-from aisle.service.domain.picking import parse_pool
-from aisle.service.domain.quantities import (
+from aisle.service.domain.picking_and_moves import parse_pool
+from aisle.service.domain.quantities_times_and_json import (
+    parse_json_object,
     parse_quantity,
     parse_row_id,
     parse_thousandths,
+    parse_timestamp,
     parse_whole_number,
+    select_members,
     to_json_number,
 )
 from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product, StoreCatalogue
@@ -48,11 +54,9 @@ from aisle.service.domain.receipts import (
     undo_of_receipts,
 )
 from aisle.service.domain.states import REVIEWED, TRANSITIONS, check_transition
-from aisle.service.domain.timestamps import parse_timestamp
-from aisle.service.domain.undone_counts import Undo, take_back_undone_count, time_of_undone_entry
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
-from aisle.service.http.request_headers import LOG_READ, clamp_occurred_on
+from aisle.service.http.parameters_and_headers import LOG_READ, clamp_occurred_on
 from aisle.service.operation_context import Context, OperationCall, ParamValues, split_wire_id
 
 _POOL_FIELDS = pool_fields("stock_pool_")

@@ -37,7 +37,7 @@ from aisle.service.app_options_and_limits import (
 )
 from aisle.service.db import open_database, parse_database_url
 from aisle.service.db.database_interface import Busy, Database, DatabaseUnreachable
-from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
+from aisle.service.domain.quantities_times_and_json import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.http.access_and_service_logs import AccessLog, log_as_json
 from aisle.service.http.worker_processes import (
     CANNOT_START,
