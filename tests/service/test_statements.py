@@ -62,7 +62,7 @@ def test_every_statement_is_understood_by_the_engine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    [orders_and_deliveries, locations, logs_and_changes, orders_and_deliveries, stock],
+    [orders_and_deliveries, locations, logs_and_changes, stock],
     ids=lambda module: module.__name__,
 )
 def test_lists_of_a_store_s_rows_can_be_asked_for_one_store(module: ModuleType) -> None:
