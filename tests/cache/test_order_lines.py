@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.cache.reader import CacheReader
-from aisle.cache.writer import CacheWriter, open_cache
+from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.database import fetch
 from aisle.jobs.pick.pick_line import parse_lines
 from aisle.outbox.operation_queue import OperationQueue
@@ -93,6 +93,20 @@ def an_order(cache: CacheWriter, **line: Any) -> None:
     cache.write_stock([service_rows.stock(number, 9, places={"A-1": 4, "A-2": 5}) for number in ("P1", "P2")])
     lines = [service_rows.line(1, "P1", 2) | line, service_rows.line(2, "P2", 2)]
     put_orders(cache, service_rows.order("O1", *lines))
+
+
+@pytest.mark.parametrize(
+    ("link", "learns"),
+    [(None, True), (LinkRow(last_ok=1.0, features="claims, pick-place"), True), (LinkRow(last_ok=1.0), False)],
+)
+def test_an_order_to_pick_says_whether_the_service_learns_locations(
+    cache: CacheWriter, reads: CacheReader, link: LinkRow | None, learns: bool
+) -> None:
+    an_order(cache)
+    if link:
+        cache.set_link(link)
+    ((row,), _) = reads.query("order_to_pick", {"order_number": "O1"})
+    assert row["learns_locations"] is learns
 
 
 def test_an_order_to_pick_says_what_lies_at_each_place(cache: CacheWriter, reads: CacheReader) -> None:

@@ -14,7 +14,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.jobs.job import Write
 from aisle.jobs.move.move_state_and_rows import REPLENISHMENT_PREFIX
-from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
+from aisle.jobs.supervisor.service_fields_and_values import update_write
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author

@@ -115,6 +115,8 @@ class Hand:
         """Counts that others made after those of this job."""
         self.booked: tuple[Row, ...] = ()
         """Entries of the day as the service booked them."""
+        self.moves: tuple[Row, ...] = ()
+        """What came or left otherwise."""
         self.products = products or {}
         self.pools = pools or {}
         self.default = default
@@ -167,6 +169,8 @@ class Hand:
             return Rows(query.id, (row,), 1) if rows is not None else Rows(query.id, (), 0)
         if query.name == "later_counts":
             return Rows(query.id, self.later, len(self.later))
+        if query.name == "moves_since":
+            return Rows(query.id, self.moves, len(self.moves))
         if query.name == "my_entries":
             return Rows(query.id, self.booked, len(self.booked))
         if query.name == "refused_operations":
@@ -843,7 +847,7 @@ def test_pools_are_counted_apart() -> None:
     hand.scan("P1", "4")
     assert hand.say("d") == "count.sent"
     first, second, third = hand.entries
-    assert (first["counted_quantity"], first["expected_quantity"]) == (6, 6)
+    assert (first["stock_pool_1"], first["expected_quantity"]) == (6, 6)
     assert (second["product_number"], second["stock_pool_3"], second["expected_quantity"]) == ("P1", 4, 4)
     assert (third["product_number"], third["stock_pool_3"]) == ("P2", 2)
 
@@ -1649,7 +1653,7 @@ CHANGES: dict[str, tuple[list[Row], int]] = {
 def since_message(change: int) -> Msg:
     """What is said of three that were counted, of which some were lost or found since."""
     amounts = {"counted": Decimal(3), "quantity": Decimal(abs(change)), "booked": Decimal(3 + change)}
-    return msg("count.lost_since" if change < 0 else "count.found_since", **amounts)
+    return msg("count.less_since" if change < 0 else "count.more_since", **amounts)
 
 
 @pytest.mark.every_case
@@ -1705,8 +1709,8 @@ def test_what_is_undone_since_goods_were_counted_was_never_booked(name: str) -> 
     assert isinstance(summary, ListView)
     shown = dict(summary.rows[0].cells[1].args)
     assert (shown["sign"], shown["value"]) == ("+" if difference > 0 else "-", abs(difference))
-    assert "found_since" not in hand.shown()
-    assert "lost_since" not in hand.shown()
+    assert "more_since" not in hand.shown()
+    assert "less_since" not in hand.shown()
     hand.say("y")
     assert hand.entries[0]["expected_quantity"] == 4 - difference
 
@@ -1733,9 +1737,9 @@ def test_goods_counted_again_after_a_loss_are_booked_as_counted() -> None:
     hand.context = hand.context._replace(now="2026-11-20T10:06:00Z")
     hand.type(3)
     hand.say("y")
-    assert "lost_since" not in hand.shown()
+    assert "less_since" not in hand.shown()
     hand.say("u")
-    assert "lost_since" in hand.shown(), "it is the count before the loss again"
+    assert "less_since" in hand.shown(), "it is the count before the loss again"
 
 
 def test_count_with_a_later_one_is_not_sent() -> None:
@@ -1976,3 +1980,161 @@ def test_undo_on_the_page_of_the_count_takes_that_answer_back_too() -> None:
         hand.feed(event)
     undone = [hand.feed(Command("u")) for _ in range(4)]
     assert undone == ["count.undone_left", "count.undone_left", "count.undone_all", "pick.nothing_to_undo"]
+
+
+def later_context(hand: Hand, minute: int) -> str:
+    """Let the clock of a count go on to a minute past ten; return the time."""
+    hand.context = hand.context._replace(now=f"2026-11-20T10:{minute:02}:00Z")
+    return hand.context.now
+
+
+BETWEEN: dict[str, tuple[list[Row], int]] = {
+    **CHANGES,
+    "undone by time": ([loss(-2), loss(2, reference=f"undo-{LATER_AT}")], 0),
+}
+"""Entries between two scans of P1, and what they change."""
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("target", ["location", "product"])
+@pytest.mark.parametrize("is_known_late", [False, True])
+@pytest.mark.parametrize("more", ["1", "0.25"])
+@pytest.mark.parametrize("name", BETWEEN)
+def test_a_scan_does_not_count_again_what_was_lost_since(
+    name: str, more: str, is_known_late: bool, target: str
+) -> None:
+    """The figure at the scan is the one of the page; the scan adds its quantity to it, and an undo takes that away."""
+    rows, change = BETWEEN[name]
+    hand = Hand({"A-1": [product("P1", 9, allow_decimal=True)]}, {"P1": wide({"A-1": 9}, 9, allow_decimal=True)})
+    if target == "location":
+        hand.place("A-1")
+    hand.scan("P1")
+    hand.type(3)
+    hand.booked = () if is_known_late else tuple(rows)
+    hand.feed(Closed("adjust"))
+    later_context(hand, 6)
+    hand.scan("P1", more)
+    hand.booked = tuple(rows)
+    hand.feed(Changed("product", "P1"))
+    line = hand.state.lines[0]
+    assert line.counted == 3 + change + Decimal(more)
+    hand.say("u")
+    assert hand.state.lines[0].counted == 3
+    hand.scan("P1", more)
+    hand.say("d")
+    while hand.step != "count.summary":
+        hand.say("k" if hand.step == "count.missing" else "d")
+    hand.say("y")
+    entry = hand.entries[0]
+    assert (entry["stock_pool_1"], entry["scanned_datetime"]) == (line.counted, hand.context.now)
+
+
+def test_the_total_of_a_product_lacks_what_was_lost_at_a_location_before_it_was_counted() -> None:
+    """The total has the time of its last part: what is lost before that is no longer part of it."""
+    hand = Hand({}, {"P1": wide({"A-1": 10}, 14)})
+    hand.scan("P1")
+    hand.type(10)
+    hand.booked = (loss(-2),)
+    hand.feed(Closed("adjust"))
+    later_context(hand, 6)
+    hand.say("n")
+    hand.type(4)
+    hand.say("d")
+    hand.say("y")
+    assert [entry.get("counted_quantity", entry.get("stock_pool_1")) for entry in hand.entries] == [10, 12]
+
+
+class CountedStock:
+    """Goods of P1 that are counted while others change them, and what stands on the page."""
+
+    def __init__(self, random: Random, *, is_typed: bool) -> None:
+        self.random, self.minute = random, 0
+        self.hand = Hand({"A-1": [product("P1", 40, allow_decimal=True)]})
+        self.hand.place("A-1")
+        self.hand.scan("P1")
+        if is_typed:
+            self.hand.type(9)
+
+    def change(self, quantity: Decimal, undone_at: str = "", *, is_move: bool = False) -> None:
+        """Goods are lost, found or moved, or that is undone."""
+        at = self.hand.context.now
+        if is_move:
+            self.hand.moves += ({**loss(0, at=at), "quantity": quantity, "undone_at": undone_at},)
+        else:
+            reference = f"undo-{undone_at}" if undone_at else ""
+            self.hand.booked += (loss(0, difference=quantity, at=at, reference=reference),)
+
+    def act(self) -> None:
+        """One thing happens, a minute after the one before."""
+        self.minute += 1
+        now = later_context(self.hand, self.minute)
+        match self.random.choice(("scan", "scan", "type", "lose", "find", "move", "undo entry", "undo change")):
+            case "scan":
+                self.hand.scan("P1", self.random.choice(("1", "0.25", "12")))
+            case "type":
+                self.hand.state = self.hand.state._replace(has_moved_on=False)
+                self.hand.type(self.random.randrange(1, 40))
+            case "undo entry" if len(self.hand.state.history) > 1:
+                self.hand.say("u")
+            case "undo change" if changes := self.open_changes():
+                row, is_move = self.random.choice(changes)
+                self.change(-row["quantity" if is_move else "difference"], to_utc_text(row["at"]), is_move=is_move)
+            case "lose" | "find" | "move" as kind:
+                quantity = Decimal(self.random.randrange(1, 9)) / 4
+                self.change(-quantity if kind == "lose" else quantity, is_move=kind == "move")
+        assert self.hand.context.now == now
+        self.hand.feed(Changed("product", "P1"))
+
+    def open_changes(self) -> list[tuple[Row, bool]]:
+        """What was lost, found or moved and is not undone."""
+        undone = {each["reference"].removeprefix("undo-") for each in self.hand.booked if each.get("reference")}
+        undone |= {each["undone_at"] for each in self.hand.moves}
+        entries = [(each, False) for each in self.hand.booked if not each.get("reference")]
+        moves = [(each, True) for each in self.hand.moves if not each["undone_at"]]
+        return [(each, kind) for each, kind in (*entries, *moves) if to_utc_text(each["at"]) not in undone]
+
+    def changed_after(self, moment: str) -> Decimal:
+        """What the service adds to a count of this time: what is undone counts at its own time."""
+        moved = [(each["undone_at"] or each["at"], each["quantity"]) for each in self.hand.moves]
+        booked = [
+            (str(each.get("reference") or "").removeprefix("undo-") or each["at"], each["difference"])
+            for each in self.hand.booked
+        ]
+        later = (quantity for at, quantity in (*moved, *booked) if to_utc_text(at) > to_utc_text(moment))
+        return sum(later, Decimal(0))
+
+
+def shown_as_booked(hand: Hand) -> Decimal:
+    """The figure that stands on the page of the count: with what left or came since, if the page names that."""
+    step = hand.job.view(hand.state)
+    assert isinstance(step, Step)
+    for line in step.lines:
+        if line.text.id in ("count.less_since", "count.more_since"):
+            return Decimal(str(dict(line.text.args)["booked"]))
+    return hand.state.lines[0].counted or Decimal(0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_stands_on_the_page_is_booked_whatever_happens_while_it_is_counted(seed: int) -> None:
+    """Scans, totals, losses, found goods, moves by others and undos, in any order."""
+    random = Random(seed)
+    goods = CountedStock(random, is_typed=bool(seed % 2))
+    hand = goods.hand
+    for _ in range(14):
+        before, entries = shown_as_booked(hand), len(hand.state.history)
+        scanned = hand.state.lines[0].entered
+        goods.act()
+        line = hand.state.lines[0]
+        assert line.counted is not None
+        if len(hand.state.history) > entries and not line.is_typed:
+            assert shown_as_booked(hand) - before == line.entered - scanned, "a scan adds its quantity"
+        if line.is_typed and line.counted_at == hand.context.now:
+            assert shown_as_booked(hand) == line.counted, "a total replaces all"
+    shown = shown_as_booked(hand)
+    hand.say("d")
+    while hand.step not in ("count.summary", "count.start"):
+        hand.say("k" if hand.step == "count.missing" else "d")
+    if hand.step == "count.summary":
+        hand.say("y")
+    (entry,) = hand.entries
+    assert entry["stock_pool_1"] + goods.changed_after(entry["scanned_datetime"]) == shown

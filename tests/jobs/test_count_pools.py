@@ -6,10 +6,12 @@ from decimal import Decimal
 
 import pytest
 
+from aisle.jobs.count.changes_since_count import change_since
+from aisle.jobs.job import Changed, Closed
 from aisle.jobs.view import Msg, Step
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT
 from aisle.tui.message_text import MessageWriter
-from tests.jobs.test_count import Hand, product
+from tests.jobs.test_count import Hand, loss, product
 
 POOLS = {"1": "Shop", "2": "Backroom"}
 
@@ -202,3 +204,80 @@ def test_last_added_target_is_removed_first() -> None:
         before = {each.key for each in hand.state.plan}
         assert hand.say("u") == "count.removed_from_list"
         assert before - {each.key for each in hand.state.plan} == {key}
+
+
+def hand_with_unexpected(pools: dict[str, int] | None = None, default: int = 0, quantity: str = "4") -> Hand:
+    """A count of an empty location at which a product was found, to which stock has come since."""
+    hand = Hand({"A-1": []}, {"P1": {"product_name": "Product P1"}}, pools=POOLS, default=default)
+    hand.place("A-1")
+    hand.scan("P1", quantity)
+    if pools is not None:
+        hand.places["A-1"] = [product("P1", 3, pools=pools)]
+        hand.feed(Changed("location", "A-1"))
+    return hand
+
+
+@pytest.mark.parametrize("default", [0, 1, 2])
+@pytest.mark.parametrize("pool", ["1", "2"])
+def test_stock_that_arrives_where_goods_are_counted_without_a_pool_is_the_same_line(pool: str, default: int) -> None:
+    """A line without a pool takes the one of the stock; one in the usual pool of its location keeps it."""
+    hand = hand_with_unexpected({pool: 3}, default)
+    line = hand.state.lines[0]
+    assert line.pool == (default or int(pool))
+    assert (len(hand.state.lines) == 1) is (default in (0, int(pool)))
+    assert "(0)" not in hand.shown()
+    hand.scan("P1")
+    assert (hand.state.lines[0].counted, hand.say("u")) == (Decimal(5), "pick.undone")
+    assert hand.state.lines[0].counted == 4
+    if len(hand.state.lines) > 1:
+        return
+    assert hand.say("d") == "count.differ"
+    assert "(0)" not in hand.shown()
+    hand.say("y")
+    (entry,) = hand.entries
+    name = "counted_quantity" if default else f"stock_pool_{pool}"
+    assert (entry[name], entry["expected_quantity"]) == (4, 0)
+    (change,) = hand.state.last_sent.changes if hand.state.last_sent else ()
+    assert (change.quantity, change.pool) == (Decimal(4), int(pool))
+
+
+def test_stock_that_leaves_a_counted_location_is_the_same_line() -> None:
+    hand = Hand({"A-1": [product("P1", 3, pools={"2": 3})]}, pools=POOLS)
+    hand.place("A-1")
+    hand.scan("P1", "4")
+    hand.places["A-1"] = [product("P1", 0)]
+    hand.feed(Changed("location", "A-1"))
+    assert [(line.pool, line.counted) for line in hand.state.lines] == [(2, Decimal(4))]
+
+
+def test_an_undone_scan_of_goods_without_a_pool_leaves_the_stock_that_arrived() -> None:
+    hand = hand_with_unexpected({"2": 3})
+    hand.say("u")
+    assert [(line.pool, line.counted, line.expected) for line in hand.state.lines] == [(2, None, Decimal(3))]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_usual_pool_that_is_chosen_is_the_one_of_goods_without_a_pool(number: int) -> None:
+    hand = hand_with_unexpected()
+    hand.say("k")
+    hand.type(number)
+    hand.scan("P1")
+    assert [line.counted for line in hand.state.lines] == ([5] if number == 1 else [4, 1])
+    assert "(0)" not in hand.shown()
+    hand.say("d")
+    assert "(0)" not in hand.shown()
+    hand.say("y")
+    sent = [{name for name in entry if name.startswith(("stock_pool", "counted"))} for entry in hand.entries]
+    assert sent == ([{"counted_quantity"}] if number == 1 else [{"stock_pool_1"}, {"stock_pool_2"}])
+
+
+@pytest.mark.parametrize("pool", [1, 2])
+def test_goods_without_a_pool_lose_only_what_no_other_line_loses(pool: int) -> None:
+    hand = hand_with_unexpected()
+    hand.say("k")
+    hand.type(2)
+    hand.scan("P1", "4")
+    hand.booked = (loss(-2, pool=pool),)
+    hand.feed(Closed("adjust"))
+    changes = [change_since(hand.state, line) for line in hand.state.lines]
+    assert changes == ([-2, 0] if pool == 1 else [0, -2])

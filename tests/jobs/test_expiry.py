@@ -38,7 +38,7 @@ from aisle.store_product_settings import (
     parse_update_values,
 )
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.run_length import tries
 
 Row = dict[str, Any]
@@ -554,6 +554,17 @@ def test_two_digits_of_a_product_are_asked_as_a_day_and_u_leaves_the_question() 
     hand.feed(Text("+2"), Command("u"))
     assert (hand.step, hand.sent()) == ("expiry.date", [])
     assert hand.scan("P2", code="45") == "expiry.instead"
+
+
+def test_a_number_that_is_no_date_opens_its_product() -> None:
+    hand = Hand(DISCOUNTS)
+    hand.scan("P1")
+    assert hand.scan("P2", code="31") == "expiry.number_of"
+    assert hand.feed(Choice(2)) == "expiry.instead"
+    assert hand.state.product is not None
+    assert (hand.state.product.number, hand.sent()) == ("P2", [])
+    assert hand.scan("P2", code="31") == "expiry.number_of"
+    assert hand.feed(Choice(2)) == "session.dropped", "it is open"
 
 
 def test_undo_gives_back_the_values_before() -> None:

@@ -187,9 +187,9 @@ def test_goods_that_are_put_back_go_where_they_came_from() -> None:
     assert back["preferred_location_code"] == "A-1"
 
 
-def from_two_places() -> Hand:
+def from_two_places(**more: Any) -> Hand:
     """Two pieces from A-1, and one from B-9."""
-    hand = Hand(line(1, "P1", 4, preferred_location_code="A-1"))
+    hand = Hand(line(1, "P1", 4, preferred_location_code="A-1"), **more)
     hand.scan("P1", "2")
     hand.scan("B-9", kind=LOCATION)
     hand.feed(Choice(1))
@@ -218,7 +218,17 @@ def test_a_lower_total_says_where_the_goods_go_back_and_an_undo_takes_them_from_
     assert hand.told == "Undone: Product P1 back from 3 to 2, B-9"
 
 
-@pytest.mark.parametrize("totals", [(1, 3), (0, 2, 3), (2, 0, 1, 3), (4, 1, 3)])
+def test_no_stock_of_locations_is_named_that_the_service_does_not_learn() -> None:
+    hand = from_two_places(learns_locations=False)
+    hand.feed(Quantity(Decimal(1), "1"))
+    assert hand.verdict
+    assert hand.verdict.detail
+    assert MessageWriter().write(hand.verdict.detail) == "B-9, A-1"
+    hand.feed(Command("u"))
+    assert hand.told == "Undone: Product P1 back from 1 to 3, B-9, A-1"
+
+
+@pytest.mark.parametrize("totals", [(1, 3), (0, 2, 3), (2, 0, 1, 3), (2, 3, 1, 3)])
 def test_totals_typed_again_leave_each_place_as_the_last_one_alone(totals: tuple[int, ...]) -> None:
     hand = from_two_places()
     for total in totals:

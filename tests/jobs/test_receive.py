@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Close, Closed, Policy, Refresh, Resumed, Rows, Start, Write
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.names_in_messages import measured
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.receive.receive_state_and_differences import DeliveryLine, GoodsInHand, ReceiveState
 from aisle.jobs.receive.view import line_progress
@@ -596,6 +596,18 @@ def test_an_unannounced_product_that_was_undone_is_no_line_of_the_delivery() -> 
     hand.store.deliveries["D-1"][-1]["received"] = Decimal(1)
     hand.feed(Resumed())
     assert len(hand.state.lines) == len(lines) + 1
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_delivery_that_is_closed_short_says_what_was_over_too(is_over: bool) -> None:
+    hand = Hand()
+    hand.say("D-1", "P2", f"={3 if is_over else 1}")
+    if is_over:
+        hand.say("y")
+    hand.say("A-1")
+    assert hand.say("d", "y") == "receive.closed_short"
+    detail = hand.verdicts[-1].detail
+    assert detail == (msg("receive.differ", short=3, over=1) if is_over else None)
 
 
 def test_what_an_order_needs_counts_goods_that_were_just_received() -> None:

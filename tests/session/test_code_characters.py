@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import EscapeInput
+from aisle.scan.inputs_and_line_grouping import EscapeInput
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session import scanner as paced
@@ -353,7 +353,15 @@ OTHER = "9520001100512"
 @pytest.mark.parametrize("pause", [0.0, 0.4, 2.0])
 @pytest.mark.parametrize(
     ("first", "second"),
-    [(EAN, OTHER), (EAN, EAN), (f"0{EAN}", OTHER), (EAN, UPC_E), (EAN, "4006381333931"), (f"{EAN};", OTHER)],
+    [
+        (EAN, OTHER),
+        (EAN, EAN),
+        (f"0{EAN}", OTHER),
+        (EAN, UPC_E),
+        (UPC_E, EAN),
+        (EAN, "4006381333931"),
+        (f"{EAN};", OTHER),
+    ],
 )
 def test_two_codes_in_one_line_are_told_to_be_two(
     home: StoreFolder, page: str, pause: float, first: str, second: str

@@ -15,17 +15,15 @@ import apsw
 
 from aisle.cache.clearance_and_assignment_queries import workers_by_key
 from aisle.cache.free_and_held_stock import HeldByLocation, free_locations, held_by_location, location_codes
-from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.location_queries import locations_of_products
 from aisle.cache.pools_and_locations_of_rows import stock_locations
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, topics_of_rows, whole_topics
-from aisle.decimal_of_row import to_decimal
+from aisle.cache.queries import QueryContext, QueryResult, declare_query, topics_of_rows, whole_topics, window_bounds
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.jobs.move.move_state_and_rows import REPLENISHMENT_PREFIX
 from aisle.named_tuple_json import to_text
+from aisle.row_values import to_decimal
 from aisle.store_product_settings import least_on_shop_floor
 
 if TYPE_CHECKING:

@@ -1,4 +1,6 @@
-"""Goods lost or found since they were counted: a count is booked as of its time, so that they come off or on it.
+"""Goods lost, found or moved since they were counted: a count is booked as of its time, so that they come off or on it.
+
+What left or came between two scans of a line is part of its counted quantity.
 
 What was booked before the count and is undone since changes the stock that the count is compared with.
 """
@@ -10,19 +12,22 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.count.sent_count_types import StockChange
 from aisle.jobs.job import Query
-from aisle.jobs.name_goods_and_locations import amount_of
+from aisle.jobs.names_in_messages import amount_of
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import Line, Msg, msg
 from aisle.operation_body_types import UNDO_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from aisle.jobs.count.count_state import CountLine, CountState
-    from aisle.jobs.row_types.log import MyEntriesRow
+    from aisle.jobs.row_types.log import MovesSinceRow, MyEntriesRow
 
 CHANGES_QUERY = "changes"
 """Id of the query for what was lost or found since products were counted."""
+
+MOVES_QUERY = "moves"
+"""Id of the query for what came or left otherwise."""
 
 _EARLIEST = "0001"
 """Time before all others."""
@@ -32,14 +37,15 @@ MAX_ENTRIES = 1000
 
 
 def query_changes(state: CountState) -> tuple[Query, ...]:
-    """Return the query for entries of the counted products since the first count; none if nothing is counted."""
+    """Return the queries for entries of the counted products since the first count; none if nothing is counted."""
     counted = state.counted_lines
     if not counted:
         return ()
-    since = min(item.counted_at for item in counted)
+    since = min(item.first_at for item in counted)
     products = list(dict.fromkeys(item.product for item in counted))
     args = {"now": since, "since": since, "products": products, "size": MAX_ENTRIES}
-    return (Query(CHANGES_QUERY, "my_entries", args),)
+    moves = Query(MOVES_QUERY, "moves_since", {"since": since, "products": products})
+    return (Query(CHANGES_QUERY, "my_entries", args), moves)
 
 
 def with_changes(state: CountState, rows: tuple[MyEntriesRow, ...]) -> CountState:
@@ -57,7 +63,23 @@ def with_changes(state: CountState, rows: tuple[MyEntriesRow, ...]) -> CountStat
         for row in rows
         if row["counted_quantity"] is None and row["outcome"] not in ("refused", "resolved")
     )
-    return with_undone(state._replace(stock_changes=changes))
+    return apply_changes(state._replace(stock_changes=changes))
+
+
+def with_moves(state: CountState, rows: tuple[MovesSinceRow, ...]) -> CountState:
+    """Return the state with what came or left otherwise."""
+    moves = (
+        StockChange(
+            row["product_number"],
+            row["location_code"],
+            row["pool"],
+            row["quantity"],
+            row["at"],
+            undone_at=row["undone_at"],
+        )
+        for row in rows
+    )
+    return apply_changes(state._replace(moves=tuple(moves)))
 
 
 def _undone_at(row: MyEntriesRow, times: Mapping[str, str]) -> str:
@@ -69,65 +91,94 @@ def _undone_at(row: MyEntriesRow, times: Mapping[str, str]) -> str:
     return times.get(entry) or (to_utc_text(entry) if "T" in entry else _EARLIEST)
 
 
-def with_undone(state: CountState) -> CountState:
-    """Return the state with the expected stock as if what is undone since a line was counted had never been booked."""
-    return state._replace(lines=tuple(_line_with_undone(state, line) for line in state.lines))
+def apply_changes(state: CountState) -> CountState:
+    """Return the state with what was lost or found between the scans of its lines, and with the expected stock as if
+    what is undone since a line was counted had never been booked."""
+    lines = (_line_with_undone(state, _line_with_changed(state, line)) for line in state.lines)
+    return state._replace(lines=tuple(lines))
+
+
+def _line_with_changed(state: CountState, line: CountLine) -> CountLine:
+    if line.counted is None:
+        return line
+    changed = change_between(state, line, line.first_at, line.counted_at)
+    return line._replace(counted=line.entered + changed, changed=changed)
 
 
 def _line_with_undone(state: CountState, line: CountLine) -> CountLine:
     is_comparable = line.counted is not None and not line.later
-    undone = (each.quantity for each in _changes_since(state, line) if _is_undone_before(each, line))
+    counted_at = _utc(line.counted_at)
+    undone = (
+        each.quantity
+        for each in (*state.stock_changes, *state.moves)
+        if _time_of(each) <= counted_at < each.counted_at and _is_of(state, each, line)
+    )
     total = sum(undone, Decimal(0)) if is_comparable else Decimal(0)
     return line._replace(expected=line.expected - line.undone + total, undone=total)
 
 
-def _is_undone_before(change: StockChange, line: CountLine) -> bool:
-    """Return True if a change undoes what was booked before a line was counted."""
-    return bool(change.undone_at) and change.undone_at <= to_utc_text(line.counted_at)
+def change_between(state: CountState, line: CountLine, after: str, until: str = "") -> Decimal:
+    """Return what came less what left of a line's goods after one time, until another or until now.
+
+    What is undone is as if it had never been booked: an undo counts at the time of what it undoes.
+    """
+    begin, end = _utc(after), _utc(until)
+    found = (
+        each.quantity
+        for each in (*state.stock_changes, *state.moves)
+        if begin < _time_of(each) and (not end or _time_of(each) <= end) and _is_of(state, each, line)
+    )
+    return sum(found, Decimal(0))
 
 
-def _changes_since(state: CountState, line: CountLine) -> Iterator[StockChange]:
-    counted_at = to_utc_text(line.counted_at) if line.counted_at else ""
-    return (each for each in state.stock_changes if each.counted_at > counted_at and _is_of(state, each, line))
+def _time_of(change: StockChange) -> str:
+    return change.undone_at or change.counted_at
+
+
+def _utc(text: str) -> str:
+    return to_utc_text(text) if text else ""
 
 
 def change_since(state: CountState, line: CountLine) -> Decimal:
-    """Return the quantity of a counted line that was found since less what was lost; 0 if others counted it later."""
+    """Return the quantity of a counted line that came since less what left; 0 if others counted it later."""
     if line.counted is None or line.later:
         return Decimal(0)
-    since = (each.quantity for each in _changes_since(state, line) if not _is_undone_before(each, line))
-    return sum(since, Decimal(0))
+    return change_between(state, line, line.counted_at)
 
 
 def _is_of(state: CountState, change: StockChange, line: CountLine) -> bool:
-    is_same_pool = not line.pool or line.pool == (change.pool or state.default_pool or 1)
     place = change.product, change.location.casefold()
-    return is_same_pool and place == (line.product, line.location.casefold())
+    if place != (line.product, line.location.casefold()):
+        return False
+    pools = [item.pool for item in state.lines if (item.product, item.location.casefold()) == place]
+    pool = change.pool or state.usual_pool
+    return line.pool == (pool if pool in pools else 0)
 
 
 def reviewed_lines(state: CountState) -> tuple[CountLine, ...]:
     """Return the counted lines that are shown before they are sent: those with a difference, then those of which goods
     were only lost or found since."""
-    changed = (item for item in state.lines if not item.difference and change_since(state, item))
+    adjusted = state._replace(moves=())
+    changed = (item for item in state.lines if not item.difference and change_since(adjusted, item))
     return (*state.differing_lines, *changed)
 
 
 def has_changes(state: CountState) -> bool:
-    """Return True if goods of a counted line were lost or found since."""
-    return any(change_since(state, item) for item in state.lines)
+    """Return True if goods of a counted line left or came since."""
+    return any(booked_message(state, item) for item in state.lines)
 
 
 def booked_message(state: CountState, line: CountLine) -> Msg | None:
-    """Return what was counted, what was lost or found since, and what will be booked; None if nothing was."""
-    change, counted = change_since(state, line), line.counted or Decimal(0)
-    if not change:
+    """Return what was counted, what left or came since, and what will be booked; None if nothing was."""
+    change = line.changed + change_since(state, line)
+    if not change or line.later:
         return None
-    amounts = {"counted": counted, "quantity": abs(change), "booked": counted + change}
-    id_ = "count.lost_since" if change < 0 else "count.found_since"
+    amounts = {"counted": line.entered, "quantity": abs(change), "booked": line.entered + change}
+    id_ = "count.less_since" if change < 0 else "count.more_since"
     return msg(id_, **{name: amount_of(line, amount) for name, amount in amounts.items()})
 
 
 def booked_lines(state: CountState, line: CountLine) -> tuple[Line, ...]:
-    """Return the note of what will be booked for a line, if goods of it were lost or found since."""
+    """Return the note of what will be booked for a line, if goods of it left or came since."""
     booked = booked_message(state, line)
     return (Line("note", booked),) if booked else ()

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.decimal_of_row import to_decimal
+from aisle.jobs.count.changes_since_count import apply_changes, change_between
 from aisle.jobs.count.count_state import MAX_PRODUCTS, MAX_UNDO, CountLine, CountState, ExpectedStock, UndoStep
 from aisle.jobs.job import Query
-from aisle.jobs.stock_pool_names import pool_name
+from aisle.jobs.names_in_messages import pool_name
 from aisle.jobs.view import Msg, msg, raw
+from aisle.row_values import to_decimal
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
@@ -129,7 +130,9 @@ def _expected_in_pool(items: Iterable[CountLine], pool: int) -> Decimal:
 def with_new_expected(state: CountState, fresh: Iterable[CountLine]) -> CountState:
     """Update the expected stock of all lines; counted lines keep the figure they were counted against until they are
     counted again."""
-    fresh_by_key = {line_key(item): item for item in fresh}
+    fresh = tuple(fresh)
+    state = _with_known_pools(state, fresh)
+    fresh_by_key = {line_key(item): item for item in (_in_counted_pool(state, item) for item in fresh)}
     items = []
     for item in state.lines:
         now = fresh_by_key.pop(line_key(item), None)
@@ -144,6 +147,43 @@ def with_new_expected(state: CountState, fresh: Iterable[CountLine]) -> CountSta
     return state._replace(lines=(*items, *fresh_by_key.values()))
 
 
+def _with_known_pools(state: CountState, fresh: Iterable[CountLine]) -> CountState:
+    """Return the state with lines without a pool in the pool of stock that was read: the usual one, else the first."""
+    known = [line_key(item) for item in state.lines]
+    for index, item in enumerate(state.lines):
+        pools = [each.pool for each in fresh if is_same_goods(each, item) and each.pool and line_key(each) not in known]
+        if pools and not item.pool:
+            state = _with_pool(state, index, _usual_of(state, pools))
+    return state
+
+
+def _with_pool(state: CountState, index: int, pool: int) -> CountState:
+    """Return the state with a line without a pool in this one, also in the history."""
+    item = state.lines[index]
+    before = line_key(item)
+    key = (*before[:2], pool)
+    history = tuple(
+        step._replace(
+            pool=pool if (step.location.casefold(), step.product, step.pool) == before else step.pool,
+            left=tuple(key if each == before else each for each in step.left),
+        )
+        for step in state.history
+    )
+    return replace_line(state, index, item._replace(pool=pool))._replace(history=history)
+
+
+def _in_counted_pool(state: CountState, fresh: CountLine) -> CountLine:
+    """Return stock that was read without a pool in the pool of the line that it belongs to."""
+    if fresh.pool:
+        return fresh
+    pools = [item.pool for item in state.lines if is_same_goods(item, fresh)]
+    return fresh if not pools or 0 in pools else fresh._replace(pool=_usual_of(state, pools))
+
+
+def _usual_of(state: CountState, pools: Sequence[int]) -> int:
+    return state.usual_pool if state.usual_pool in pools else min(pools)
+
+
 def expected_stock(line: CountLine) -> ExpectedStock:
     """Return the expected stock that a line is compared with."""
     return ExpectedStock(line.expected - line.undone, line.held, line.is_expected_unknown)
@@ -154,10 +194,14 @@ def line_key(line: CountLine) -> tuple[str, str, int]:
     return line.location.casefold(), line.product, line.pool
 
 
+def is_same_goods(one: CountLine, other: CountLine) -> bool:
+    """Return True if two lines are of one product at one location, in any pools."""
+    return line_key(one)[:2] == line_key(other)[:2]
+
+
 def missing_in_pools(state: CountState, index: int) -> tuple[int, ...]:
     """Return the indexes of this line and the uncounted others of its product and location: one question for all."""
-    same = (state.lines[index].location.casefold(), state.lines[index].product)
-    same_product = (at for at, item in enumerate(state.lines) if (item.location.casefold(), item.product) == same)
+    same_product = (at for at, item in enumerate(state.lines) if is_same_goods(item, state.lines[index]))
     return tuple(at for at in same_product if at == index or state.lines[at].is_missing)
 
 
@@ -171,11 +215,16 @@ def label_with_pools(state: CountState, *indexes: int) -> Msg:
     count must not go to a pool unnamed because picks emptied the pool of the record."""
     item = state.lines[indexes[0]]
     same_product = [other for other in state.lines if (other.location, other.product) == (item.location, item.product)]
-    is_usual = item.pool in (0, state.default_pool or 1) or len(state.pools) < 2
+    is_usual = item.pool in (0, state.usual_pool) or len(state.pools) < 2
     if len(same_product) < 2 and is_usual:
         return raw(item.label)
-    pools = pool_name(state.pools, *(state.lines[index].pool for index in indexes))
+    pools = name_of_pools(state, *indexes)
     return msg("count.in_pool", label=item.label, pool=pools)
+
+
+def name_of_pools(state: CountState, *indexes: int) -> str:
+    """Return the names of the pools in which lines are counted."""
+    return pool_name(state.pools, *(state.lines[index].pool or state.usual_pool for index in indexes))
 
 
 def name_with_pool(state: CountState, index: int) -> Msg:
@@ -205,9 +254,9 @@ def find_line(state: CountState, product: str) -> int:
     indexes = [
         index for index, item in enumerate(state.lines) if item.product == product and item.location == state.location
     ]
-    pool = state.chosen_pool or state.default_pool or 1
+    pool = state.chosen_pool or state.usual_pool
     for index in indexes:
-        if state.lines[index].pool in ((pool,) if state.chosen_pool else (pool, 0)):
+        if state.lines[index].pool in ((pool, 0) if pool == state.usual_pool else (pool,)):
             return index
     return indexes[0] if len(indexes) == 1 and not state.chosen_pool else -1
 
@@ -245,17 +294,24 @@ def find_lines_by_words(state: CountState, text: str) -> tuple[int, ...]:
 
 
 def set_counted(
-    state: CountState, index: int, counted: Decimal, now: str, stock: ExpectedStock | None = None
+    state: CountState, index: int, entered: Decimal, now: str, stock: ExpectedStock | None = None, begun_at: str = ""
 ) -> CountState:
-    """Set the counted quantity of a line, compare it with `stock` or else the stock read last, and add its earlier
-    state to the history."""
+    """Set the quantity of a line, compare it with `stock` or else the stock read last, and add its earlier state to the
+    history. What was lost or found since `begun_at`, the time of the first of several scans, is not counted again."""
     item = state.lines[index]
     state, was = note_entry(state, index), expected_stock(item)
+    between = change_between(state, item, begun_at, now) if begun_at else Decimal(0)
     changed = item._replace(
-        counted=counted, counted_at=now, is_left_as_is=False, needs_recount=False, is_recounted=False, is_typed=False
+        counted=entered + between,
+        counted_at=now,
+        is_left_as_is=False,
+        needs_recount=False,
+        is_recounted=False,
+        is_typed=False,
     )
     new = stock or item.latest or was._replace(expected=item.expected)
     changed = changed._replace(latest=stock and item.latest, later=None, undone=Decimal(0), **new._asdict())
+    changed = changed._replace(begun_at=begun_at, changed=between)
     return replace_line(state, index, changed)._replace(current_index=index)
 
 
@@ -264,6 +320,7 @@ def note_entry(state: CountState, index: int) -> CountState:
     item = state.lines[index]
     stock = expected_stock(item)
     before = UndoStep(item.location, item.product, item.pool, item.counted, item.counted_at, stock)
+    before = before._replace(begun_at=item.begun_at, changed=item.changed)
     return state._replace(history=(*state.history, before)[-MAX_UNDO:])
 
 
@@ -302,6 +359,7 @@ def undo_entry(state: CountState) -> tuple[CountState, CountLine | None]:
     for index, item in enumerate(state.lines):
         if (item.location, item.product, item.pool) == (before.location, before.product, before.pool):
             restored = item._replace(counted=before.counted, counted_at=before.counted_at)
+            restored = restored._replace(begun_at=before.begun_at, changed=before.changed)
             restored = restored._replace(is_recounted=False, needs_recount=False, is_typed=False, undone=Decimal(0))
             latest = item.latest or expected_stock(item)._replace(expected=item.expected)
             if before.counted is None:
@@ -309,5 +367,6 @@ def undo_entry(state: CountState) -> tuple[CountState, CountLine | None]:
             elif before.stock:
                 restored = restored._replace(latest=latest, **before.stock._asdict())
             state = replace_line(state, index, restored)._replace(history=state.history[:-1], current_index=index)
+            state = apply_changes(state)
             return state._replace(location=item.location) if state.mode == "product" else state, item
     return state._replace(history=state.history[:-1]), None

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from aisle.jobs.count.sent_count_types import SentCount, StockChange
 from aisle.jobs.job import Policy, Turn
-from aisle.jobs.quantity_or_record import QuantityQuestion
-from aisle.jobs.stock_pool_names import Pools
+from aisle.jobs.names_in_messages import Pools
+from aisle.jobs.typed_numbers_dates_and_letters import QuantityQuestion
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
 from aisle.scan.grammar_and_meaning_types import Match
 
@@ -89,11 +89,25 @@ class CountLine(NamedTuple):
     """Expected stock that was read since the last scan or entry; the next one is compared with it. None for none."""
     later: LaterCount | None = None
     """Count that somebody made of these goods since; None without one."""
+    begun_at: str = ""
+    """Time of the first scan or entry that is part of `counted`, ISO 8601 UTC; empty if that is `counted_at`."""
+    changed: Decimal = Decimal(0)
+    """Part of `counted`: what was found less what was lost between its first and its last scan."""
 
     @property
     def difference(self) -> Decimal:
         """Counted less expected; 0 while not counted or if the stock is unknown."""
         return Decimal(0) if self.counted is None or self.is_expected_unknown else self.counted - self.expected
+
+    @property
+    def first_at(self) -> str:
+        """Time of the first scan or entry that is part of the counted quantity; empty while not counted."""
+        return "" if self.counted is None else self.begun_at or self.counted_at
+
+    @property
+    def entered(self) -> Decimal:
+        """Counted quantity as it was scanned or typed."""
+        return (self.counted or Decimal(0)) - self.changed
 
     @property
     def value(self) -> Decimal:
@@ -124,6 +138,8 @@ class UndoStep(NamedTuple):
     """Keys of the lines that one answer left as they are; the other fields are then those of the first one."""
     loss: str = ""
     """Adjustment that was sent from this count, for the job that undoes it; the other fields are then empty."""
+    begun_at: str = ""
+    changed: Decimal = Decimal(0)
 
 
 class CountTarget(NamedTuple):
@@ -169,6 +185,8 @@ class CountState(NamedTuple):
     """Result so far of the second count."""
     recounted_at: str = ""
     """Time of the last scan of the second count, ISO 8601 UTC."""
+    recount_begun_at: str = ""
+    """Time of its first scan."""
     recount_stock: ExpectedStock | None = None
     """Expected stock at that time."""
     history: tuple[UndoStep, ...] = ()
@@ -218,11 +236,18 @@ class CountState(NamedTuple):
     """Lines left out because of a later count; the next verdict says so."""
     stock_changes: tuple[StockChange, ...] = ()
     """What was lost or found of the counted products since the first of them was counted."""
+    moves: tuple[StockChange, ...] = ()
+    """What came or left otherwise since then, for example by a movement or a pick."""
 
     @property
     def current_line(self) -> CountLine | None:
         """Line whose quantity is open."""
         return self.lines[self.current_index] if 0 <= self.current_index < len(self.lines) else None
+
+    @property
+    def usual_pool(self) -> int:
+        """Pool that is counted where none is named."""
+        return self.default_pool or 1
 
     @property
     def counted_lines(self) -> tuple[CountLine, ...]:

@@ -6,12 +6,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.count import changes_since_count, count_lines, count_state, later_counts
+from aisle.jobs.count.changes_since_count import change_between
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Result, SentSummary
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Args, Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.list_cursor_and_search import scroll_rows
-from aisle.jobs.log_writes import log_writes, new_log_entry
-from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
+from aisle.jobs.log_writes_and_refusals import log_writes, new_log_entry
+from aisle.jobs.names_in_messages import amount_of, measured, unit_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, raw, undo_verdict
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def handle_later(state: CountState, id_: str, rows: tuple[LaterCountsRow, ...], 
 
 def next_question(state: CountState, context: Context) -> Result:
     """Go to the next question, then to the summary; send at once if nothing differs."""
-    state = changes_since_count.with_undone(state)
+    state = changes_since_count.apply_changes(state)
     if any(item.is_missing for item in state.lines):
         state = state._replace(phase="missing")
         return _ask_missing(state, state.question_index)
@@ -227,7 +228,8 @@ def finish_recount(state: CountState, context: Context) -> Result:
         for each in indexes:
             state = count_lines.note_entry(state, each)
         return _end_recount(state, indexes, context)
-    state = count_lines.set_counted(state, index, counted, state.recounted_at or context.now, state.recount_stock)
+    at = state.recounted_at or context.now
+    state = count_lines.set_counted(state, index, counted, at, state.recount_stock, state.recount_begun_at)
     return _end_recount(state, (index,), context)
 
 
@@ -377,16 +379,25 @@ def _log_entry(state: CountState, line: CountLine, user: str) -> LogEntry:
     counted, expected = line.counted or Decimal(0), line.expected
     if not line.location:
         others = [other for other in state.lines if other.location and _is_part_of(other, line)]
-        at_locations = sum((other.expected if other.counted is None else other.counted for other in others), Decimal(0))
+        at = _counted_at(state, line)
+        at_locations = change_between(state, line, line.counted_at, at)
+        at_locations += sum((_stock_at(state, other, at) for other in others), Decimal(0))
         if state.mode == "product":  # goods in hand for orders belong to the store's total
             at_locations += line.held
         counted, expected = counted + at_locations, expected + at_locations
     is_default_pool = line.pool in (0, state.default_pool if state.mode == "location" and line.location else 0)
-    quantity = "counted_quantity" if is_default_pool else f"stock_pool_{line.pool}"
+    has_several_pools = line.location and sum(count_lines.is_same_goods(item, line) for item in state.lines) > 1
+    is_default_pool = is_default_pool and not has_several_pools
+    quantity = "counted_quantity" if is_default_pool else f"stock_pool_{line.pool or state.usual_pool}"
     entry = new_log_entry(line.product, line.location, quantity, counted, _counted_at(state, line), user)
     if not line.is_expected_unknown:
         entry["expected_quantity"] = expected
     return entry
+
+
+def _stock_at(state: CountState, line: CountLine, at: str) -> Decimal:
+    """Return the stock of a line at a time after it was counted; the expected one if it is not counted."""
+    return line.expected if line.counted is None else line.counted + change_between(state, line, line.counted_at, at)
 
 
 def _is_part_of(line: CountLine, total: CountLine) -> bool:

@@ -13,7 +13,7 @@ from aisle.jobs.count import (
 )
 from aisle.jobs.count.count_state import CountState, Result
 from aisle.jobs.job import Close, Context, Start, Turn, UndoLast, reply
-from aisle.jobs.name_goods_and_locations import amount_of
+from aisle.jobs.names_in_messages import amount_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
 from aisle.scan.grammar_and_meaning_types import Command
 
@@ -139,10 +139,11 @@ def set_pool(state: CountState, number: int) -> Result:
         current = state.lines[max(0, state.current_index)]
         line = count_lines.line_beside(current, current.location, pool.number)
         keys = [count_lines.line_key(item) for item in state.lines]
-        if count_lines.line_key(line) not in keys:
+        key = count_lines.line_key(current if (current.pool, pool.number) == (0, state.usual_pool) else line)
+        if key not in keys:
             state = state._replace(lines=(*state.lines, line))
-            keys.append(count_lines.line_key(line))
-        state = finish_count.go_to_stop(state, keys.index(count_lines.line_key(line)))
+            keys.append(key)
+        state = finish_count.go_to_stop(state, keys.index(key))
     else:
         state = state._replace(current_index=-1)
     return reply(state, GOOD, "count.pool_chosen", number=pool.number, name=pool.name)

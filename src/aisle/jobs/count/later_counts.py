@@ -5,18 +5,18 @@ A count that is not sent yet has no effect if somebody has counted the same good
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.count import count_lines
 from aisle.jobs.count.changes_since_count import query_changes
 from aisle.jobs.count.count_state import CountState, LaterCount, LeftOut, Result
 from aisle.jobs.job import Close, Query, Turn
-from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
+from aisle.jobs.names_in_messages import amount_of, measured, unit_of
 from aisle.jobs.view import Line, Msg, Row, msg, raw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from decimal import Decimal
 
     from aisle.jobs.count.count_state import CountLine
     from aisle.jobs.row_types.log import LaterCountsRow
@@ -78,7 +78,7 @@ def _label(state: CountState, line: CountLine) -> str:
 
 def _without_count(line: CountLine) -> CountLine:
     latest = line.latest or count_lines.expected_stock(line)
-    line = line._replace(counted=None, is_left_as_is=True, needs_recount=False, latest=None)
+    line = line._replace(counted=None, changed=Decimal(0), is_left_as_is=True, needs_recount=False, latest=None)
     return line._replace(**latest._asdict())
 
 

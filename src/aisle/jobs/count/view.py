@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
-from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.count import changes_since_count, count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import money_message
-from aisle.jobs.name_goods_and_locations import amount_of, unit_of
-from aisle.jobs.stock_pool_names import pool_name
+from aisle.jobs.names_in_messages import amount_of, unit_of
+from aisle.jobs.typed_numbers_dates_and_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.view import (
     BACK,
     NEXT_PAGE,
@@ -97,10 +96,10 @@ def _missing_choices(state: CountState) -> tuple[Msg, ...]:
     """Return the answers about a line that was not scanned. A number sets one pool; the answers that hold for several
     name them."""
     missing = count_lines.count_missing(state)
-    pools = [state.lines[index].pool for index in count_lines.missing_in_pools(state, state.question_index)]
+    same_product = count_lines.missing_in_pools(state, state.question_index)
     for_all = [msg("count.not_there"), msg("count.skip")]
-    if len(pools) > 1:
-        names = pool_name(state.pools, *pools)
+    if len(same_product) > 1:
+        names = count_lines.name_of_pools(state, *same_product)
         for_all = [msg("count.in_pool", label=text, pool=names) for text in for_all]
     answers = (*for_all, msg("hint.count_this"))
     return (*answers, msg("count.skip_all", count=missing)) if missing > 1 else answers

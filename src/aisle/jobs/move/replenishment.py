@@ -9,8 +9,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import NamedTuple
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs import find_and_report_refusals
+from aisle.jobs import log_writes_and_refusals
 from aisle.jobs.job import (
     Args,
     Close,
@@ -40,11 +39,12 @@ from aisle.jobs.move.move_state_and_rows import (
     SuggestedMove,
     at_source,
 )
-from aisle.jobs.name_goods_and_locations import amount_of
+from aisle.jobs.names_in_messages import amount_of
 from aisle.jobs.pages_and_page_job import Action, Page, PageJob, refuse
 from aisle.jobs.row_types.products import ReplenishmentRow
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg, raw
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Command, CursorKey, Match
 
 MAX_MOVES = 30
@@ -163,14 +163,14 @@ class ReplenishmentJob(PageJob[ReplenishmentState]):
         return self._query_moves_and_refusals(state, context, is_moved=event.job == "move")
 
     def _query_moves_and_refusals(self, state: ReplenishmentState, context: Context, *, is_moved: bool) -> Result:
-        refused = find_and_report_refusals.query_refused_moves(state.opened_at, is_reported=is_moved)
+        refused = log_writes_and_refusals.query_refused_moves(state.opened_at, is_reported=is_moved)
         return Turn(state._replace(confirmed_product=""), (LIST.query(state, context), refused))
 
     def handle_rows(self, state: ReplenishmentState, answer: Rows, context: Context) -> Result:
         if answer.id == "replenishment":
             return LIST.handle_rows(state, answer, context)
         known = state.reported_refusals
-        reported, verdict = find_and_report_refusals.report_refused_moves(known, answer, context.user)
+        reported, verdict = log_writes_and_refusals.report_refused_moves(known, answer, context.user)
         return Turn(state._replace(reported_refusals=reported), (), verdict)
 
     def handle_scan(self, state: ReplenishmentState, matches: tuple[Match, ...], context: Context) -> Result:

@@ -199,6 +199,8 @@ class OrderToPickRow(OrderRow):
     """One order with its lines and their stock."""
 
     refused_by: dict[str, RefusalOfUserRow]
+    learns_locations: bool
+    """False if the service does not learn where goods are picked."""
 
 
 class PickListRow(TypedDict):
