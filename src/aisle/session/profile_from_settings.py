@@ -86,6 +86,7 @@ POLICY_SETTINGS = (
     "check_hand_over",
     "pickup_days",
     "weight_tolerance",
+    "verify_totes",
 )
 """Settings of the fields of `Policy`, in their order."""
 

@@ -18,6 +18,7 @@ from aisle.jobs.pick import (
     pick_state,
     rejected_scans_and_quantities,
     set_and_restore_picked_quantities,
+    verify_totes,
 )
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
@@ -145,6 +146,7 @@ def report_picked(
     text = _with_own_total(state, after, stop_lines, _picked_message(state, after, changes, stop_lines, is_total))
     verdict = Verdict(GOOD, text, detail=_booked_message(state, after, changes))
     effects = operations.update_lines(state, after, changes, context.store)
+    at_line = verify_totes.ask_for_totes(state, at_line, changes, context)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
 
 
