@@ -157,6 +157,7 @@ WAYS: dict[str, Way] = {
     "pick.product": Way(("4101", BARCODES[0], BARCODES[1])),
     "pick.product/asked": Way(("4101", BARCODES[1], "40")),
     "pick.product/round": Way((*ROUND, "g", "n")),
+    "pick.tote": Way((*ROUND, "g", BARCODES[0]), {"verify_totes": True}),
     "pick.done": Way(("4102", f"2*{BARCODES[1]}")),
     "pick.return": Way(("4101", f"2*{BARCODES[1]}", reject)),
     "batch": Way(("batch",)),

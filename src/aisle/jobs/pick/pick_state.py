@@ -121,8 +121,8 @@ class PickChoice(NamedTuple):
     """One choice and its subject. Kinds about a location: `take_here`, `taken_at`, `put_here`, `put_others`, `count`,
     `is_location`. About a product: `take_rest`, `look_up`, `reopen`, `this_one`, `set`, `amount`, `is_product`. About
     an order: `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`, `leave_out`, `both`, `hand_over`,
-    `finish`, `label_unreadable`, `is_order`, `is_reference`. Others: `is_delivery`, `is_person`, `leave`, `handed_over`, `put_back`,
-    `go_on`, `later`."""
+    `finish`, `label_unreadable`, `is_order`, `is_reference`. Others: `is_delivery`, `is_person`, `leave`,
+    `handed_over`, `put_back`, `go_on`, `later`."""
 
     kind: str
     key: str = ""
