@@ -167,9 +167,7 @@ def _tote_step(state: PickState) -> Step:
     """Return the page that asks for the scan of a tote. Its label stands where the location of a stop does."""
     order = state.totes_to_verify[0]
     tote = next(tote for tote in state.totes if tote.order == order)
-    taken = {
-        each.line: each.picked for step in state.history[-1:] for each in step.lines_before if each.order == order
-    }
+    taken = {each.line: each.picked for step in state.history[-1:] for each in step.lines_before if each.order == order}
     lines = [line for line in state.lines if line.order == order and line.line in taken]
     quantity = sum((line.picked - taken[line.line] for line in lines), Decimal(0))
     name = pick_state.name_of_tote(state, order)
