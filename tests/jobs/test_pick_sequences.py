@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.pick.job import PickJob
-from aisle.jobs.pick.offered_choices import open_choices
+from aisle.jobs.pick.open_question_and_choices import open_choices
 from aisle.jobs.pick.pick_state import PickState
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,

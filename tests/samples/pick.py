@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 
 from aisle.jobs.collect_batch import BatchJob, BatchOrder, BatchState
-from aisle.jobs.pick.current_and_next_stop import with_lines
+from aisle.jobs.names_in_messages import Pool
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_state import (
@@ -20,7 +20,7 @@ from aisle.jobs.pick.pick_state import (
     UndoStep,
     with_tote,
 )
-from aisle.jobs.stock_pool_names import Pool
+from aisle.jobs.pick.stops_and_goods_in_hand import with_lines
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, LinkState, Verdict, View, msg
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aisle.client.token_file import read_token
+from aisle.client.sign_in_and_token_file import read_token
 from aisle.errors import SettingsError, UsageError
-from aisle.scan.in_store_codes import compile_patterns
+from aisle.scan.codes_of_store_and_suppliers import compile_patterns
 from aisle.settings.load_settings import load_settings
 from aisle.settings.parse_settings_file import LAST_VALID_FILE, load_last_valid, read_settings_file, save_last_valid
 from aisle.settings.setting_definitions import (

@@ -12,25 +12,23 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import quote
 
 from aisle import __version__
-from aisle.client.errors import (
+from aisle.client.paging import Envelope, IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
+from aisle.client.responses_and_errors import (
+    MAX_JSON_MEMORY,
     ClientError,
     InvalidRequest,
     InvalidResponse,
     PagingLoop,
     RateLimited,
+    Response,
     ResponseTooLong,
     ResponseTooSlow,
     StatusError,
+    TooMuchMemory,
     TransportError,
     UnsuccessfulResult,
-    status_error,
-)
-from aisle.client.paging import Envelope, IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
-from aisle.client.response_and_json_limits import (
-    MAX_JSON_MEMORY,
-    Response,
-    TooMuchMemory,
     memory_needed,
+    status_error,
     to_int64,
 )
 from aisle.contract.operations import Operation, ParamLocation
@@ -44,7 +42,7 @@ from aisle.contract.request_encoding import (
     get_operation,
 )
 from aisle.errors import ContractError, SettingsError
-from aisle.safe_text import clean
+from aisle.terminal_text import clean
 
 if TYPE_CHECKING:
     from aisle.client.transport import Timeouts, Transport
@@ -144,8 +142,8 @@ class Client:
     ) -> None:
         """Store the settings. Raise SettingsError for an invalid address or template.
 
-        A function as `token` is called for each request (`token_file` reads that of a host). `token_header` is the
-        Authorization value with `{token}` in it. `timeouts`: see aisle.client.transport; None for the defaults.
+        A function as `token` is called for each request (`sign_in_and_token_file` reads that of a host). `token_header`
+        is the Authorization value with `{token}` in it. `timeouts`: see aisle.client.transport; None for the defaults.
         `on_response` receives every response. Reads that take a language (`accept_language`, `Accept-Language`) ask for
         `language` unless the caller gives one.
         """

@@ -199,7 +199,7 @@ class Settings(NamedTuple):
     pools: tuple[str, ...] = ()
     """Stock pools in use, such as `1 Shop`; empty for those of the service. Names from the service take precedence."""
     restricted_codes: tuple[str, ...] = ()
-    """Patterns of in-store codes with weight or price, see aisle.scan.in_store_codes."""
+    """Patterns of in-store codes with weight or price, see aisle.scan.codes_of_store_and_suppliers."""
     client_reference: str = "reference"
     """Field for the id of an operation at a service without idempotency keys: `reference`, `source`, or `off`."""
     settle_seconds: Decimal = Decimal(120)

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 from aisle.jobs.count.sent_count_types import SentCount, StockChange
 from aisle.jobs.job import Args, Turn, format_number
+from aisle.jobs.names_in_messages import Pools
 from aisle.jobs.pick.pick_line import PickedFrom, PickLine
-from aisle.jobs.recognise_tote_label import label_of_code
-from aisle.jobs.repeated_label_reads import LabelRead
-from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.sums_of_goods_and_progress import sum_by_key
+from aisle.jobs.tote_labels_and_repeated_reads import LabelRead, label_of_code
 from aisle.jobs.view import Msg, msg
 
 MAX_UNDO = 100

@@ -1,6 +1,6 @@
 """Scan of a tote after each take: a right tote, a wrong one, or one whose label cannot be read.
 
-The take is booked before the tote is asked for. Which tote it went into: `pick_scanned_goods`.
+The take is booked before the tote is asked for. Which tote it went into: `inputs_at_stop`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from decimal import Decimal
 from aisle.jobs.job import Context, Event, reply
 from aisle.jobs.pick import pick_state, undo
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result
-from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import ORDER, REFERENCE, Command, Match, Quantity, Scan, Text, UnknownCode
 
