@@ -132,7 +132,7 @@ def test_the_device_beats_the_store_and_the_store_the_top(sections: Path) -> Non
 def test_a_store_and_a_device_say_whether_totes_are_verified(tmp_path: Path) -> None:
     environ = {"AISLE_HOME": str(tmp_path)}
     (tmp_path / "settings.toml").write_text(
-        'store = "0042"\n[store."0042"]\nverify_totes = true\n[device."desk"]\nverify_totes = false\n'
+        '[store]\nnumber = "0042"\n[store."0042"]\nverify_totes = true\n[device."desk"]\nverify_totes = false\n'
     )
     assert not Settings().verify_totes
     assert load_settings({"terminal": "handheld-1"}, environ).settings.verify_totes
