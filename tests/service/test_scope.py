@@ -50,13 +50,13 @@ OF_ALL_STORES = {
 }
 # They go by the age of rows, whosever they are; the gate runs them after its answer, for nobody.
 OF_NOBODY = {
-    "logs_changes_and_retention.OLD_RESPONSES_DELETE",
-    "logs_changes_and_retention.OLD_RESPONSES_STEP",
+    "logs_and_changes.OLD_RESPONSES_DELETE",
+    "logs_and_changes.OLD_RESPONSES_STEP",
     "people_and_tokens.OLD_SIGN_IN_FAILURES",
-    "logs_changes_and_retention.OLD_WRITE_HISTORY_DELETE",
-    "logs_changes_and_retention.OLD_WRITE_HISTORY_STEP",
-    "logs_changes_and_retention.OLD_LATEST_WRITES_DELETE",
-    "logs_changes_and_retention.OLD_LATEST_WRITES_STEP",
+    "logs_and_changes.OLD_WRITE_HISTORY_DELETE",
+    "logs_and_changes.OLD_WRITE_HISTORY_STEP",
+    "logs_and_changes.OLD_LATEST_WRITES_DELETE",
+    "logs_and_changes.OLD_LATEST_WRITES_STEP",
 }
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (
