@@ -119,6 +119,15 @@ def _batch_stop(text: str) -> Frame:
     return _frame(PickJob().view(_batch_state(text)), verdict, LinkState("live", 12.0, 1), serial=14)
 
 
+def _batch_tote(text: str) -> Frame:
+    """Show the scan of a tote that is asked for after a take, and a product scanned instead."""
+    state = _batch_state(text)
+    totes = tuple(tote._replace(code=f"TOTE-{number}") for number, tote in enumerate(state.totes, 7))
+    state = state._replace(totes=totes, totes_to_verify=("100051",))
+    message = msg("pick.verify_tote_first", what=text or PRODUCTS[1][1], tote="B TOTE-8")
+    return _frame(PickJob().view(state), Verdict(WRONG, message), LinkState("live", 12.0, 1), serial=14)
+
+
 def _batch_location(text: str) -> Frame:
     state = _batch_state(text)._replace(verifies_locations=True, is_quantity_open=False)
     message = msg("pick.batch_opened", count=3, lines=8, stops=6)
@@ -320,6 +329,7 @@ PICK_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("pick.return", "laid_unsaid", partial(_put_down_by_other, location="")),
     ("pick.return", "left_over", _pick_surplus),
     ("pick.product", "round", _batch_stop),
+    ("pick.tote", "round", _batch_tote),
     ("pick.product", "foreign", _batch_foreign_product),
     ("pick.product", "fewer", _batch_fewer),
     ("pick.done", "in_hand", _pick_done),

@@ -225,6 +225,7 @@ WAYS: dict[str, Way] = {
     "unconfirmed.entry": Way(("unconfirmed", "1"), before=doubtful),
     "unconfirmed.resend": Way(("unconfirmed", "1", choose("unconfirmed.choice_resend")), before=doubtful),
     "unconfirmed.close_by_hand": Way(("unconfirmed", "1", choose("unconfirmed.choice_close_by_hand")), before=doubtful),
+    "pick.tote": Way((*ROUND, "g", BARCODES[0]), {"verify_totes": True}),
 }
 """A way to each step, and to some of them another one after the stroke: a question is open, or several orders are."""
 

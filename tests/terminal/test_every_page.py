@@ -35,7 +35,7 @@ OPENS = {
     "clear locations": "clearance",
     "goods to move": "clearance_tasks",
     "expiry checks": "expiry",
-    "replenish shop floor": "replenishment",
+    "replenish": "replenishment",
     "hand over": "hand_over",
 }
 """The step that each page begins with."""

@@ -434,7 +434,7 @@ def _is_count(code: str) -> bool:
 
 def _handle_code(state: BatchState, code: str) -> Result:
     """Read a small number as a number of orders, and another code as the tote code of the last order. Ask first if the
-    code is a long number or looks like an order number."""
+    code is a long number, has no letter or looks like an order number."""
     code = label_of_code(code)
     if _is_count(code):
         return _ask_count(state, code) if _is_question_open(state) else _query_next(state, int(code))
@@ -449,7 +449,8 @@ def _handle_code(state: BatchState, code: str) -> Result:
         return reply(state, WRONG, "batch.no_label", code=code)
     if state.orders[-1].tote_code:
         return _ask_to_replace(state, code)
-    if code.isdecimal() or any(label_format(each.order) == label_format(code) for each in state.orders):
+    is_number = not any(char.isalpha() for char in code)
+    if is_number or any(label_format(each.order) == label_format(code) for each in state.orders):
         asking = state._replace(choices=(OfferedChoice("is_tote", code),), is_removing=False)
         return reply(asking, ASK, "batch.looks_like_order", code=code)
     return _set_tote_code(state, code)

@@ -385,6 +385,8 @@ class Policy(NamedTuple):
     weight_tolerance: Decimal = Decimal(0)
     """Per cent of the ordered quantity that a weighed line may lack when it is picked. Journals written before this
     setting existed are replayed with 0."""
+    verify_totes: bool = False
+    """True if the tote is scanned after each take of a batch."""
     shop_floor_pool: Decimal = SHOP_FLOOR_POOL
     """Default pool of the locations on the shop floor."""
     backroom_pool: Decimal = BACKROOM_POOL

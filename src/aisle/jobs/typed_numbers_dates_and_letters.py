@@ -7,7 +7,7 @@ Each kind of choice has one letter in all jobs:
 
 * `y` yes; `k` keep it as it is; `n` none of it; `r` only the rest that is still needed.
 * `x` drop it, or it is no quantity; `c` count (`v` beside a cart); `f` look it up; `g` switch to another one.
-* `o` somebody else has it; `m` more; `a` all; `l` it is still at the location.
+* `o` somebody else has it; `m` more; `a` all; `l` it is still at the location, or its label cannot be read.
 
 Choices among equals (products, locations, orders) get the first letters that are free on their page; the page shows
 them.
@@ -274,7 +274,7 @@ CHOICES_OF_LETTERS: Final = {
     "g": ("switch", "leave_for"),
     "o": ("hand_over", "handed_over"),
     "a": ("other", "leave_all"),
-    "l": ("put_down_there",),
+    "l": ("put_down_there", "label_unreadable"),
     "j": ("join",),
 }  # fmt: skip
 """Kinds of choices with each letter, or with the first of several letters that is free."""

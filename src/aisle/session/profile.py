@@ -92,6 +92,7 @@ POLICY_SETTINGS = (
     "check_hand_over",
     "pickup_days",
     "weight_tolerance",
+    "verify_totes",
     "shop_floor_pool",
     "backroom_pool",
 )

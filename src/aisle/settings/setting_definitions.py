@@ -143,6 +143,8 @@ class Settings(NamedTuple):
     """
     verified: bool = False
     """True if picking requires a scan of each location."""
+    verify_totes: bool = False
+    """True if a batch requires a scan of the tote after each take."""
     blind: bool = False
     """True if a count hides expected quantities until it is done."""
     known_people_only: bool = False

@@ -17,6 +17,7 @@ from aisle.jobs.pick import (
     put_down_at_location,
     rejected_scans_and_quantities,
     stops_and_goods_in_hand,
+    verify_totes,
 )
 from aisle.jobs.pick.merge_changed_orders import remove_order
 from aisle.jobs.pick.pick_line import PickLine, move_line
@@ -150,6 +151,7 @@ def report_picked(
     text = _with_own_total(state, after, stop_lines, _picked_message(state, after, changes, stop_lines, is_total))
     verdict = Verdict(GOOD, text, detail=_booked_message(state, after, changes))
     effects = picked_quantities_and_operations.update_lines(state, after, changes, context.store)
+    at_line = verify_totes.ask_for_totes(state, at_line, changes, context)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
 
 

@@ -38,6 +38,7 @@ from aisle.jobs.pick import (
     rejected_scans_and_quantities,
     stops_and_goods_in_hand,
     undo,
+    verify_totes,
     view,
 )
 from aisle.jobs.pick.excess_and_goods_for_others import hand_over_to_others, is_location_for_others, returned_message
@@ -179,13 +180,14 @@ class PickJob(Job[PickState]):
     name = "pick"
     lists = ("headers", "lines", "stock", "locations", "products")
     state_type = PickState
-    steps: tuple[str, ...] = ("pick.wait", "pick.location", "pick.product", "pick.done", "pick.return")
+    steps: tuple[str, ...] = ("pick.wait", "pick.location", "pick.product", "pick.tote", "pick.done", "pick.return")
     resolves_ambiguity = True
 
     def accepts(self, state: PickState) -> Accepts:
         line, choices = state.current_line, open_question_and_choices.open_choices(state)
+        is_at_stop = line is not None and state.phase == "picking" and not state.asks_for_tote
         letters = (
-            ("nsu" if line is not None and state.phase == "picking" else "u")
+            ("nsu" if is_at_stop else "u")
             + ("i" if view.has_comments(state) else "")
             + ("w" if state.is_postponed else "")
         )
@@ -244,6 +246,7 @@ class PickJob(Job[PickState]):
         state = state._replace(lines=with_tolerance(state.lines, context.policy.weight_tolerance))
         turn = _handle_event(open_question_and_choices.note_untaken(state, event), event, context)
         turn = open_question_and_choices.report_untaken(turn)
+        turn = turn._replace(state=verify_totes.forget_removed_totes(turn.state))
         turn = turn._replace(state=location_questions.keep_scanned_location(state, turn.state, event))
         turn = other_pickers.claim_on_first_change(turn, context)
         turn = merge_changed_orders.keep_redirections(
@@ -303,10 +306,12 @@ def _handle_event(state: PickState, event: Event, context: Context) -> Result:
     match event:
         case Opened() | Changed() | Resumed() | Closed() | Rows():
             return _handle_update(state, event, context)
-        case Back():
-            return _go_back(state, context)
         case Choice(choice) if choice <= len(open_question_and_choices.open_choices(state)):
             return _follow_choice(state, open_question_and_choices.open_choices(state)[choice - 1], context)
+        case _ if state.asks_for_tote and event not in (Command("i"), Command("w")):
+            return verify_totes.handle_input(state, event, context)
+        case Back():
+            return _go_back(state, context)
     if not state.totes:
         return _handle_without_orders(state, event, context)
     if state.phase == "wait" and state.choices:
@@ -588,6 +593,8 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
         else state._replace(choices=_choices_kept(state, choice))
     )
     match choice.kind:
+        case "label_unreadable":
+            return verify_totes.pass_unreadable(state, choice)
         case "look_up":
             return Turn(state, (Start("look_up", {"product_number": choice.key}),))
         case "leave_for":

@@ -169,7 +169,7 @@ COMMAND_LETTERS = "nsuiw"
 def is_quantity_open(state: PickState) -> bool:
     """Return True if a number sets the total of the stop, or of the goods whose location is asked for."""
     is_open = state.is_quantity_open or bool(product_in_question(state))
-    return state.current_line is not None and is_open and not state.to_return
+    return state.current_line is not None and is_open and not state.to_return and not state.asks_for_tote
 
 
 def quantity_line(state: PickState) -> PickLine | None:
@@ -192,7 +192,7 @@ def _kind_for_letter(choice: PickChoice, state: PickState) -> str:
 
 
 def _use_letters(state: PickState) -> bool:
-    return bool(state.to_return) or (state.current_line is not None and state.phase != "wait")
+    return bool(state.to_return) or state.asks_for_tote or (state.current_line is not None and state.phase != "wait")
 
 
 def return_choices(state: PickState) -> tuple[PickChoice, ...]:
@@ -211,6 +211,8 @@ def _all_choices(state: PickState) -> tuple[PickChoice, ...]:
     if state.to_return:
         return (*return_choices(state), *state.choices)
     questions = () if state.is_postponed else state.take_over_choices
+    if state.asks_for_tote:
+        return (*questions, PickChoice("label_unreadable", state.totes_to_verify[0]))
     if state.choices or questions:
         return (*state.choices, *questions) if state.is_after_choices else (*questions, *state.choices)
     if state.phase == "wait":

@@ -63,6 +63,7 @@ CHOICE_TEXTS = {
     "both": "pick.choice_both_pick",
     "hand_over": "pick.choice_leave_to_picker",
     "finish": "order_actions.hand_over",
+    "label_unreadable": "pick.choice_label_unreadable",
     "amount": "count.choice_quantity",
     "is_product": "count.choice_product",
     "is_location": "locations.title_location",
@@ -91,6 +92,8 @@ def view(state: PickState) -> Step:
         return _return_step(state) if state.to_return else _all_returned_step(state)
     if state.phase == "wait":
         return _wait_step(state)
+    if state.asks_for_tote:
+        return _tote_step(state)
     return _done_step(state) if state.current_line is None else _stop_step(state, state.current_line)
 
 
@@ -156,6 +159,38 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         total=total,
         progress=_progress(state),
     )
+
+
+def _tote_step(state: PickState) -> Step:
+    """Return the page that asks for the scan of a tote. Its label stands where the location of a stop does."""
+    order = state.totes_to_verify[0]
+    tote = next(tote for tote in state.totes if tote.order == order)
+    taken = {each.line: each.picked for step in state.history[-1:] for each in step.lines_before if each.order == order}
+    lines = [line for line in state.lines if line.order == order and line.line in taken]
+    quantity = sum((line.picked - taken[line.line] for line in lines), Decimal(0))
+    name = pick_state.name_of_tote(state, order)
+    done, total = count_pieces(state.lines)
+    return Step(
+        name=state.step_name,
+        title=_title(state),
+        prompt=msg("pick.prompt_verify_tote", tote=name),
+        lines=(
+            Line("location", raw(name)),
+            *(Line("product", _product_name(state, line)) for line in lines[:1]),
+            *(Line("quantity", _amount(quantity, unit_of(line))) for line in lines[:1]),
+            Line("tote", _tote_text(tote)),
+        ),
+        choices=_choice_texts(state),
+        choice_letters=open_question_and_choices.choice_letters(state),
+        key_hints=(KeyHint("u", msg("hint.undo")), *_postponed_hints(state)),
+        done=done,
+        total=total,
+        progress=_progress(state),
+    )
+
+
+def _amount(quantity: Decimal, unit: str | None) -> Msg:
+    return msg("move.measure", quantity=quantity, unit=unit) if unit else msg("number", value=quantity)
 
 
 def _product_name(state: PickState, line: PickLine) -> Msg:
