@@ -25,6 +25,7 @@ from tests.samples.move import MOVE_SAMPLES
 from tests.samples.pick import PICK_SAMPLES
 from tests.samples.products import PRODUCT_SAMPLES
 from tests.samples.receive import DELIVERY_SAMPLES, RECEIVE_SAMPLES
+from tests.samples.replenishment import REPLENISHMENT_SAMPLES
 from tests.samples.shell import PIN_SAMPLES, SCANNER_TEST_SAMPLES, SHELL_SAMPLES, note
 from tests.samples.shortage import SHORTAGE_SAMPLES
 from tests.samples.store_product import STORE_PRODUCT_SAMPLES
@@ -181,6 +182,7 @@ SAMPLES = (
     *(Sample(*each) for each in DELIVERY_SAMPLES),
     *(Sample(*each) for each in LOG_SAMPLES),
     *(Sample(*each) for each in CLEARANCE_SAMPLES),
+    *(Sample(*each) for each in REPLENISHMENT_SAMPLES),
     *(Sample(*each) for each in TODAY_SAMPLES),
     *(Sample(*each) for each in STORE_SAMPLES),
     *(Sample(*each) for each in PRODUCT_SAMPLES),

@@ -87,6 +87,7 @@ class MoveList(ListPage[ReplenishmentState, ReplenishmentRow]):
 
     name = "replenishment"
     query_name = "replenishment"
+    has_two_line_rows = True
     title_text = msg("home.replenishment")
     prompt_text = msg("clearance_tasks.prompt")
     columns = (
@@ -101,6 +102,10 @@ class MoveList(ListPage[ReplenishmentState, ReplenishmentRow]):
 
     def empty_text(self, state: ReplenishmentState) -> Msg:
         return msg("replenishment.none", pool=state.backroom)
+
+    def usual_columns(self, state: ReplenishmentState) -> tuple[Column[ReplenishmentRow], ...]:
+        """Return the columns to show; a handheld leaves the figures of the shop floor to the names."""
+        return self.columns if state.options.is_desk else self.columns[:-2]
 
     def arguments(self, state: ReplenishmentState, context: Context) -> Args:
         return pool_arguments(context.policy)

@@ -17,7 +17,18 @@ from aisle.jobs.move.move_state_and_rows import (
 )
 from aisle.jobs.names_in_messages import Pool, Pools, amount_of, measured, pool_message, unit_of
 from aisle.jobs.typed_numbers_dates_and_letters import assign_letters, letter_prompt, quantity_prompt
-from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, number_message, raw
+from aisle.jobs.view import (
+    UPCOMING_TITLE,
+    KeyHint,
+    LabelledValue,
+    Line,
+    Msg,
+    Step,
+    UpcomingStop,
+    msg,
+    number_message,
+    raw,
+)
 from aisle.scan.grammar_and_meaning_types import Match
 
 MAX_UPCOMING = 12
@@ -87,7 +98,7 @@ def view(state: MoveState) -> Step:
         choice_letters=choice_letters(state),
         key_hints=_hints(state, part, done),
         upcoming_title=_upcoming_title(state),
-        is_upcoming_at_hand=True,
+        is_upcoming_at_hand=not _suggestions_left(state),
     )
 
 
@@ -99,8 +110,8 @@ def _shown_goods(state: MoveState) -> Goods | None:
 
 
 def _upcoming_title(state: MoveState) -> Msg:
-    if state.phase == "load" and _suggestions_left(state):
-        return msg("home.clearance_tasks")
+    if _suggestions_left(state):
+        return UPCOMING_TITLE
     if not state.in_hand:
         return msg("move.here")
     if not state.is_on_cart:
@@ -313,7 +324,7 @@ def _upcoming(state: MoveState) -> tuple[UpcomingStop, ...]:
     otherwise the one they came from."""
     if state.phase not in ("take", "load", "put"):
         return ()
-    if state.phase == "load" and (moves := _suggestions_left(state)):
+    if moves := _suggestions_left(state):
         return tuple(
             UpcomingStop(each.location, each.stock.label, each.quantity, unit_of(each.stock)) for each in moves
         )
@@ -341,7 +352,7 @@ def _upcoming(state: MoveState) -> tuple[UpcomingStop, ...]:
 
 def _suggestions_left(state: MoveState) -> tuple[SuggestedMove, ...]:
     """Return the suggested moves after the one on the screen."""
-    left = replenishment.open_suggestions(state)
+    left = replenishment.open_suggestions(state) if state.phase == "load" else ()
     return left[1 if replenishment.shown_suggestion(state) else 0 :][:MAX_UPCOMING]
 
 
