@@ -18,7 +18,6 @@ from aisle.jobs.move.move_state_and_rows import (
 from aisle.jobs.names_in_messages import Pool, Pools, amount_of, measured, pool_message, unit_of
 from aisle.jobs.typed_numbers_dates_and_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.view import (
-    UPCOMING_TITLE,
     KeyHint,
     LabelledValue,
     Line,
@@ -111,7 +110,7 @@ def _shown_goods(state: MoveState) -> Goods | None:
 
 def _upcoming_title(state: MoveState) -> Msg:
     if _suggestions_left(state):
-        return UPCOMING_TITLE
+        return msg("upcoming.title")
     if not state.in_hand:
         return msg("move.here")
     if not state.is_on_cart:
