@@ -304,6 +304,12 @@ def test_list_is_read_again_after_a_move_and_undoes_the_last() -> None:
     assert page.effects == [UndoLast()]
 
 
+def test_figures_of_the_shop_floor_are_for_a_desk() -> None:
+    heads = [List(shop(), CONTEXT._replace(is_desk=is_desk)) for is_desk in (False, True)]
+    counts = [len(view.column_heads) for page in heads if isinstance(view := page.job.view(page.state), ListView)]
+    assert counts == [3, 5], "nobody has anything on the cart"
+
+
 def test_empty_list_names_the_pool_of_the_backroom() -> None:
     page = List(Shop({}))
     view = page.job.view(page.state)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.move_state_and_rows import (
     Goods,
@@ -109,11 +108,6 @@ def _list(text: str) -> Frame:
     return _frame(ReplenishmentJob().view(ReplenishmentState(rows=_rows(text), total=31, backroom=2)), None)
 
 
-def _list_at_desk(text: str) -> Frame:
-    state = ReplenishmentState(rows=_rows(text), total=4, backroom=2, options=ListOptions(is_desk=True))
-    return _frame(ReplenishmentJob().view(state), None)
-
-
 def _on_other_cart(text: str) -> Frame:
     verdict = Verdict(ASK, msg("clearance_tasks.taken_by_other", who=text or "Ben Okafor", label=text or GOODS[1][1]))
     state = ReplenishmentState(rows=_rows(text), total=4, backroom=2, confirmed_product="4001")
@@ -142,7 +136,6 @@ def _put(text: str) -> Frame:
 
 REPLENISHMENT_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("replenishment", "list", _list),
-    ("replenishment", "desk", _list_at_desk),
     ("replenishment", "taken", _on_other_cart),
     ("replenishment", "none", _nothing),
     ("move.load", "to_shop_floor", _suggested),

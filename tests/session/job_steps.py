@@ -137,6 +137,13 @@ def priced(home: StoreFolder) -> None:
     cache(home).set_link(LinkRow(state="live", last_ok=time.time()))
 
 
+def below_level(home: StoreFolder) -> None:
+    """A product has less on the shop floor than it should have, and the rest is in the backroom."""
+    cache(home).write_locations([service_rows.location("R-1", 90, default_stock_pool="2")])
+    entry = service_rows.stock("P1", 9, places={"A-1": 1, "R-1": 8}, order_level=4, max=6)
+    cache(home).write_stock([entry], read_began=time.time() + 9e5)
+
+
 COUNTED = ("count", "A-1", BARCODES[0], "19", "d", "y")
 """Scans after which a count is on its way."""
 
@@ -197,6 +204,7 @@ WAYS: dict[str, Way] = {
     "move.take": Way(("move", "A-1")),
     "move.take/over": Way(("move", "A-1", f"30*{BARCODES[0]}")),
     "move.load": Way(("move", "c")),
+    "move.load/suggested": Way((f"?{BARCODES[0]}", "r"), before=below_level),
     "move.pool": Way(("move", "k")),
     "move.put": Way(("move", "c", BARCODES[0], "d")),
     "move.where": Way(("move", BARCODES[0], "4101")),
