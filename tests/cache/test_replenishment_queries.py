@@ -77,6 +77,8 @@ def test_moves_from_a_product_on_and_those_of_one_product(shop: CacheWriter, rea
     asked = {"query": "replenishment_moves", "product_number": "P1"}
     assert [row[0] for row in moves(reads, **asked)] == ["P1", "P2", "P5"]
     assert [row[0] for row in moves(reads, **asked, is_single=True)] == ["P1"]
+    from_location = {"product_number": "", "location_code": "R-2"}
+    assert [row[0] for row in moves(reads, "replenishment_moves", **from_location)] == ["P1", "P2", "P5"]
     asked["product_number"] = "P3"
     assert moves(reads, **asked, is_single=True) == [("P3", "R-1", 5, "A-1")], "its level is there, its maximum is not"
     shop.write_stock([levels("P3", place("A-1", 10), place("R-1", 9))])

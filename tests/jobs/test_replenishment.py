@@ -47,11 +47,22 @@ class Shop(Store):
 
     def replenishment_moves(self, args: Mapping[str, Any]) -> list[dict[str, Any]]:
         assert (args["shop_floor"], args["backroom"]) == (1, 2)
-        if args["is_single"]:
+        if args.get("is_single"):
             return self._moves(args["product_number"], MOST)
         rows = self.replenishment(args)
-        at = next((n for n, row in enumerate(rows) if row["product_number"] == args["product_number"]), 0)
+        wanted = (args["product_number"], args.get("location_code"))
+        at = next(
+            (
+                n
+                for n, row in enumerate(rows)
+                if row["product_number"] == wanted[0] or row["location_code"] == wanted[1]
+            ),
+            0,
+        )
         return (rows[at:] + rows[:at])[: args["size"]]
+
+    def list_choices(self, _: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return []
 
     def _moves(self, number: str, level: int) -> list[dict[str, Any]]:
         on_floor = sum(self.there(number, code) for code in FLOOR)

@@ -1,4 +1,4 @@
-"""The shop floor is replenished in a real terminal, on the real service: by few inputs, without a link, after a kill."""
+"""The shop floor is replenished in a real terminal, on the real service: few inputs, no link, and a kill in between."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Pick = Callable[..., Picker]
 Row = dict[str, Any]
 
 BACKROOM = "BR-01"
-LEVEL, MOST, BEHIND = 400, 450, 30
+LEVEL, BEHIND = 400, 30
 
 
 @pytest.fixture
 def below(shop: Shop) -> list[Row]:
-    """Three products below their level, each with goods at the same location in the backroom; no other product is."""
+    """Three products below their level, each with goods at the first location of the backroom."""
     rows = shop.ask("list-store-products-stock", store_number=shop.store, page_size=1000)["list"]
-    shop.ask("update-store-products", [_levels(row["product_number"], 0, 0) for row in rows])
+    shop.ask("update-store-products", [{"product_number": row["product_number"], "order_level": 1} for row in rows])
     goods = shop.goods(3)
     for row in goods:
         place = row["place"] = row["store_locations"][0]["store_location_code"]
@@ -38,20 +38,24 @@ def below(shop: Shop) -> list[Row]:
         extra = {"product_number": number, "location_code": place, "quantity": 2 * BEHIND, "reason_code": 5}
         shop.ask("create-store-product-logs", {"storeproductlog": [extra]})
         shop.ask("create-movement", [{"product_number": number, "quantity": BEHIND, **move}])
-    shop.ask("update-store-products", [_levels(row["product_number"], LEVEL, MOST) for row in goods])
+    shop.ask(
+        "update-store-products", [{"product_number": row["product_number"], "order_level": LEVEL} for row in goods]
+    )
     return goods
 
 
-def _levels(product: str, level: int, most: int) -> Row:
-    return {"product_number": product, "min": 0, "order_level": level, "max": most}
-
-
-def open_list(app: Picker, count: int) -> None:
-    """From home, by the menu, as soon as everything that is below its level has arrived."""
+def open_list(app: Picker, goods: list[Row]) -> None:
+    """From home, by the menu, as soon as these goods are listed."""
     for key in ("7", "9", "10"):
-        app.enter(key)
-    app.shows(f"of {count}")
+        app.type(key)
+    app.shows(*(row["product_description"][:20] for row in goods))
     app.scans = 0
+
+
+def press_enter(app: Picker, *shown: str) -> None:
+    """Accepts the suggested location, which leads to a screen with these words."""
+    app.terminal.write(b"\r")
+    app.shows(*shown)
 
 
 def test_cart_for_the_shop_floor_without_a_link_and_after_a_kill(
@@ -65,14 +69,14 @@ def test_cart_for_the_shop_floor_without_a_link_and_after_a_kill(
         app = picker(*arguments, "--terminal", "dock", columns=80, rows=24)
         app.sign_in("BADGE-U2")
         app.shows("live")
-        open_list(app, 3)
+        open_list(app, below)
         service.end()
         app.take("1", "move.load", "clearance_tasks.started", typed=True)
         for row in below:
             app.take(row["barcode"], "move.load", "move.taken")
-        app.take("", "move.put", "move.to_put_away", typed=True)
-        app.take("", "move.put", "move.put", typed=True)
-        assert app.scans <= 1 + 3 * 3
+        app.take("d", "move.put", "move.to_put_away")
+        press_enter(app, "Cart: 2 products", "2 products left")
+        assert app.scans <= 1 + 3 + 1
         assert_waiting(app, demo_home, service.url)
         app.terminal.kill(signal.SIGKILL)
         app.terminal.wait_exit()
@@ -81,9 +85,10 @@ def test_cart_for_the_shop_floor_without_a_link_and_after_a_kill(
         app.shows("Cart: 2 products", "Back where you left off")
         app.take("u", "move.put", "move.undone")
         app.shows("Cart: 3 products")
-        app.take("", "move.put", "move.put", typed=True)
-        app.take("RC-01", "move.put", "move.put")
-        app.take("", "replenishment", "move.cart_empty", typed=True)
+        press_enter(app, "Cart: 2 products", "2 products left")
+        press_enter(app, "Cart: 1 product", "1 product left")
+        app.take("RC-01", "move.load", "move.cart_empty")
+        assert app.enter("b")["step"] == "replenishment"
         service.start()
         app.shows("live", "all sent")
     states = operations(demo_home, service.url)

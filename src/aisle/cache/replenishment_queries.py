@@ -148,18 +148,20 @@ def query_replenishment(context: QueryContext, args: Args) -> QueryResult[Replen
 
 @declare_query(
     "replenishment_moves",
-    "shop_floor backroom product_number is_single size",
+    "shop_floor backroom product_number location_code is_single size",
     topics_of_rows("product", "product_number"),
 )
 def query_replenishment_moves(context: QueryContext, args: Args) -> QueryResult[ReplenishmentRow]:
-    """Return the moves from this product on, and then those before it; with `is_single` only its own, also if the shop
-    floor has its level, but not its maximum."""
-    suggested, number = _suggested_moves(context, args), str(args["product_number"])
+    """Return the moves from this product or location on, and then those before it; with `is_single` only that of the
+    product, also if the shop floor has its level, but not its maximum."""
+    suggested = _suggested_moves(context, args)
+    number, code = str(args["product_number"]), str(args.get("location_code") or "")
     if args.get("is_single"):
         moves = [*_find_moves(context, suggested.zones, [number], is_level_ignored=True)]
     else:
         moves = suggested.all(context)
-        at = next((index for index, move in enumerate(moves) if move.product_number == number), 0)
+        wanted = (move.product_number == number or move.row["location_code"] == code for move in moves)
+        at = next((index for index, is_wanted in enumerate(wanted) if is_wanted), 0)
         moves = moves[at:] + moves[:at]
     return _complete_rows(context, suggested.zones, moves[: window_bounds(args)[1]]), len(moves)
 

@@ -65,6 +65,8 @@ class ReplenishmentState(NamedTuple):
     """Pool of the backroom."""
     confirmed_product: str = ""
     """Product on the cart of another user that was selected once; selecting it again opens it."""
+    scanned: tuple[Match, ...] = ()
+    """Scan whose move is queried."""
     opened_at: str = ""
     reported_refusals: tuple[str, ...] = ()
     """Refusals since then that were reported."""
@@ -174,17 +176,30 @@ class ReplenishmentJob(PageJob[ReplenishmentState]):
     def handle_rows(self, state: ReplenishmentState, answer: Rows, context: Context) -> Result:
         if answer.id == "replenishment":
             return LIST.handle_rows(state, answer, context)
+        if answer.id == "scanned":
+            return _open_scanned(state, answer.rows, context)
         known = state.reported_refusals
         reported, verdict = log_writes_and_refusals.report_refused_moves(known, answer, context.user)
         return Turn(state._replace(reported_refusals=reported), (), verdict)
 
     def handle_scan(self, state: ReplenishmentState, matches: tuple[Match, ...], context: Context) -> Result:
-        """Open the first move from the scanned location, or of the scanned product."""
-        for match in matches:
-            for row in state.rows:
-                if (match.kind, match.key) in ((LOCATION, row["location_code"]), (PRODUCT, row["product_number"])):
-                    return LIST.open_row(state, row, context)
-        return refuse(state, msg("clearance_tasks.not_here", what=matches[0].label or matches[0].key))
+        """Query the first move from the scanned location, or of the scanned product: it may be out of the window."""
+        keys = {match.kind: match.key for match in reversed(matches)}
+        scanned = {"product_number": keys.get(PRODUCT, ""), "location_code": keys.get(LOCATION, "")}
+        args = {**pool_arguments(context.policy), **scanned, "size": 1}
+        found = Query("scanned", "replenishment_moves", args, is_live=True)
+        return Turn(state._replace(scanned=matches), (found,))
+
+
+def _open_scanned(state: ReplenishmentState, rows: tuple[ReplenishmentRow, ...], context: Context) -> Result:
+    """Open the move that was found for a scan; refuse the scan if there is none."""
+    matches, state = state.scanned, state._replace(scanned=())
+    for row in rows if matches else ():
+        found = {(LOCATION, row["location_code"]), (PRODUCT, row["product_number"])}
+        if any((match.kind, match.key) in found for match in matches):
+            return LIST.open_row(state, row, context)
+    what = matches[0].label or matches[0].key if matches else ""
+    return refuse(state, msg("clearance_tasks.not_here", what=what)) if what else Turn(state)
 
 
 # The move job
