@@ -88,7 +88,7 @@ def test_cart_for_the_shop_floor_without_a_link_and_after_a_kill(
         press_enter(app, "Cart: 2 products", "2 products left")
         press_enter(app, "Cart: 1 product", "1 product left")
         app.take("RC-01", "move.load", "move.cart_empty")
-        assert app.enter("b")["step"] == "replenishment"
+        assert app.enter("b")["step"] == "home"
         service.start()
         app.shows("live", "all sent")
     states = operations(demo_home, service.url)
