@@ -283,6 +283,7 @@ class Courier:
             self.continuous_sync.check_changes_soon,
             self._notify_state_change,
             self._on_replay_delayed,
+            self._on_fault,
             undo_as_booked.adapt,
         )
         self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=runtime.clock)
@@ -483,6 +484,9 @@ class Courier:
 
     def _on_replay_delayed(self, op: Operation, reason: StoredMessage) -> None:
         self._add_notice("The service does not take {} again yet:", op, reason)
+
+    def _on_fault(self, op: Operation, reason: StoredMessage) -> None:
+        self._add_notice("The answer for {} could not be handled:", op, reason)
 
     def _on_in_doubt(self, op: Operation, reason: StoredMessage) -> None:
         self._add_notice("Nobody knows whether {} arrived:", op, reason)

@@ -77,8 +77,8 @@ class ServiceLink:
         self.features: Features | None = None
         """Features that the service announces; None until it has responded."""
         self.last_ok = 0.0
-        self.announced_at = -inf
-        """Time at which they were announced last, in seconds since 1970."""
+        self.keys_announced_at = -inf
+        """Time at which keys were announced last, in seconds since 1970."""
         self._clock_skew = ClockSkew(self.clock)
         self._state = OFFLINE
         self._reason = NO_MESSAGE
@@ -135,7 +135,8 @@ class ServiceLink:
         found, is_genuine = features_of_headers(response.headers), _is_from_service(response)
         had_keys = self.has_keys
         if found is not None:
-            self.features, self.announced_at = found, self.clock()
+            self.features = found
+            self.keys_announced_at = self.clock() if found.idempotency else self.keys_announced_at
         elif is_genuine and (self.features is None or _is_list_response(response)):
             self.features = Features()  # a list without the header revokes them; others may come from a proxy
         if response.status == 401:

@@ -97,5 +97,6 @@ def _hand_over_by_other(response: Response) -> StoredMessage | None:
     """Return who had handed the order over, if our own service refused it therefore."""
     match response.json().get("handed_over"):
         case {"order_number": str(order), "by": str(who)}:
-            return store_message("stored_reason.handed_over_by", order=order, who=who[:MAX_MESSAGE_LENGTH])
+            order, who = order[:MAX_MESSAGE_LENGTH], who[:MAX_MESSAGE_LENGTH]
+            return store_message("stored_reason.handed_over_by", order=order, who=who)
     return None
