@@ -19,6 +19,10 @@ CHUNK_ROWS = 1000
 """Rows that are looked up in one query."""
 
 
+_MAX_REASON = 200
+"""Characters of the reason for which a row was left out."""
+
+
 T = TypeVar("T")
 
 
@@ -63,7 +67,7 @@ def parse_rows(rows: Iterable[Any], parse: Callable[[Any], T]) -> tuple[list[T],
         try:
             good.append(_parse_row(row, parse))
         except (ValueError, OverflowError, RecursionError) as error:
-            bad.append(SkippedRow(row, str(error), error.field if isinstance(error, InvalidRow) else ""))
+            bad.append(SkippedRow(row, str(error)[:_MAX_REASON], error.field if isinstance(error, InvalidRow) else ""))
     return good, tuple(bad)
 
 

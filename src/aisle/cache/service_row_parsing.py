@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sized
+from collections.abc import Iterable, Mapping, Sized
 from decimal import Decimal
+from reprlib import repr as short_repr
 from typing import Any
 
 from aisle.search_text import index_text
@@ -24,6 +25,10 @@ _NUMERIC_TYPES = (*_NUMBER_TYPES, str)
 
 
 _MAX_EXACT_INTEGER = 1 << 53
+
+
+_MAX_NUMBER_TEXT = 60
+"""Characters of the longest text that is read as a number."""
 
 
 class InvalidRow(ValueError):
@@ -67,7 +72,7 @@ def key_field(raw: RawRow, name: str) -> str:
     """Return a field that identifies the row. Raise InvalidRow unless it is text or a whole number."""
     value = raw.get(name)
     if value is not None and not _is_key(value):
-        raise InvalidRow(f"{name} is no name: {str(value)[:40]!r}", name)
+        raise InvalidRow(f"{name} is no name: {short_repr(value)}", name)
     text = str(int(value)) if isinstance(value, float) else text_field(raw, name)
     if not text or text.isspace():
         raise InvalidRow(f"{name} is missing", name)
@@ -92,11 +97,13 @@ def number_field(raw: RawRow, name: str) -> int | float | None:
     try:
         if value is True or value is False or not isinstance(value, _NUMERIC_TYPES):
             raise ValueError
+        if isinstance(value, str) and len(value) > _MAX_NUMBER_TEXT:
+            raise ValueError
         found = float(value)
         if found - found != 0:
             raise ValueError
     except (ValueError, OverflowError):
-        raise InvalidRow(f"{name} is no number: {value!r}", name) from None
+        raise InvalidRow(f"{name} is no number: {short_repr(value)}", name) from None
     return int(found) if found.is_integer() and abs(found) <= _MAX_EXACT_INTEGER else found
 
 
@@ -133,18 +140,51 @@ _encode_json = json.JSONEncoder(
 def dump_row(raw: RawRow) -> str:
     """Return the row as stored text, with unknown fields.
 
-    Raise UnicodeEncodeError for a lone surrogate and OverlongRow for a text beyond the limits.
+    Raise UnicodeEncodeError for a lone surrogate, OverlongRow for a text or a field beyond the limits, and InvalidRow
+    for a row that is nested too deeply: sessions read it from a deeper stack.
     """
     text = _encode_json(raw)
     if not text.isascii():
         text.encode()
-    if len(text) > _CHECK_FROM_LENGTH and (len(text) > _MAX_ROW or truncate_texts(raw) != raw):
+    if text.count("[") + text.count("{") > MAX_DEPTH and _is_deeper(raw, MAX_DEPTH):
+        raise InvalidRow(f"it is nested deeper than {MAX_DEPTH} levels")
+    if len(text) > _CHECK_FROM_LENGTH and (_is_overlong(raw, text) or truncate_texts(raw) != raw):
         raise OverlongRow("it is too long")
     return text
 
 
-_MAX_TEXT, _MAX_COMMENT, _MAX_IMAGE, _MAX_ROW = 1_000, 10_000, 256 << 10, 1 << 20
-"""Greatest number of stored characters in a text, a comment, an image and a row."""
+def _is_deeper(value: object, levels: int) -> bool:
+    """Return whether lists and objects are nested in more than so many levels."""
+    if not isinstance(value, dict | list):
+        return False
+    inner: Iterable[object] = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inner)
+
+
+def _is_overlong(raw: RawRow, text: str) -> bool:
+    """Return whether a row is too long, with its locations and images or without."""
+    if len(text) <= _MAX_ROW:
+        return False
+    rest = {name: value for name, value in raw.items() if name not in _IMAGE_FIELDS | _LISTS}
+    return len(text) > _MAX_WHOLE_ROW or len(_encode_json(rest)) > _MAX_ROW
+
+
+MAX_DEPTH = 20
+"""Levels of lists and objects in a stored row."""
+
+
+_MAX_TEXT, _MAX_COMMENT, _MAX_IMAGE, _MAX_ROW, _MAX_WHOLE_ROW = 1_000, 10_000, 256 << 10, 64 << 10, 1 << 20
+"""Greatest number of stored characters in a text, a comment, an image, a row without and a row with locations and
+images.
+"""
+
+
+_MAX_FIELD = 10_000
+"""Greatest number of stored characters of a list or an object in a row, except `_LISTS`."""
+
+
+_LISTS = frozenset({"store_locations", "lines", "order_lines"})
+"""Lists whose entries are checked one by one."""
 
 
 _CHECK_FROM_LENGTH = _MAX_COMMENT
@@ -165,12 +205,16 @@ _KEY_FIELDS = frozenset(
 
 
 def truncate_texts(raw: Any, name: str = "") -> Any:
-    """Return the row with overlong texts cut and overlong images removed.
+    """Return the row with overlong texts cut, and overlong images, lists and objects removed.
 
     Raise InvalidRow for an overlong key field: half a number is another number.
     """
     if isinstance(raw, dict):
-        return {str(field)[:_MAX_TEXT]: truncate_texts(value, field) for field, value in raw.items()}
+        return {
+            str(field)[:_MAX_TEXT]: truncate_texts(value, field)
+            for field, value in raw.items()
+            if not isinstance(value, dict | list) or field in _LISTS or len(_encode_json(value)) <= _MAX_FIELD
+        }
     if isinstance(raw, list):
         return [truncate_texts(value, name) for value in raw]
     if not isinstance(raw, str) or len(raw) <= _MAX_TEXT:
