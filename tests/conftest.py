@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, settings
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier import maintenance
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from aisle.settings import process_time_zone
 from tests.clock import Clock

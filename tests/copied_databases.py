@@ -12,11 +12,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from aisle.cache import read_only_database, reader
+from aisle.cache import queries, reader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host import database
-from aisle.host.database_folder import make_private_folder
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder, make_private_folder
 from aisle.outbox.operation_queue import open_outbox
 from tests.writes import STORE
 
@@ -32,7 +31,7 @@ _filled: dict[tuple[str, ...], bytes] = {}
 @contextmanager
 def copied_databases() -> Iterator[None]:
     """Make each new cache and outbox of this process a copy of an empty one, as long as the block runs."""
-    create, in_memory = database._create, read_only_database.empty_cache()
+    create, in_memory = database._create, queries.empty_cache()
     empty = {CACHE: _content(CACHE, _open_counting), OUTBOX: _content(OUTBOX, open_outbox)}
     assert empty[CACHE].count(_LAST_CHANGE) == 1
     memory = in_memory.serialize("main")

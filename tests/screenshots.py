@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from pyte.screens import Char
 
-from aisle.messages.language_formats import LANGUAGE_FORMATS
+from aisle.messages.messages_of_language import LANGUAGE_FORMATS
 from tests.terminal.browser import Web
 from tests.terminal.chromium import opened
 from tests.terminal.harness import Terminal

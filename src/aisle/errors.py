@@ -5,7 +5,7 @@ AisleError
 ├── SettingsError       a settings file cannot be used
 ├── StorageError        this host's files cannot be used
 └── ContractError       something does not fit the interface
-    (base of the client's own tree: aisle.client.errors)
+    (base of the client's own tree: aisle.client.responses_and_errors)
 """
 
 from __future__ import annotations

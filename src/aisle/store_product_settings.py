@@ -1,6 +1,6 @@
 """Settings of a product in a store: fields of an update and of a stock entry, and their values as plain text.
 
-Interface: Update store products. What is typed and shown: `jobs/supervisor/parse_and_format_store_product_values`.
+Interface: Update store products. What is typed and shown: `jobs/supervisor/service_fields_and_values`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.dates_without_time import is_date
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, format_number
 from aisle.jobs.view import Msg, msg
+from aisle.row_values import is_date, to_decimal
 
 BASE_VALUES = "base"
 """Key of an item with the field values that the person saw before the change, as plain text. It is not sent."""

@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 
 from aisle.cache.writer import open_cache
-from aisle.host.store_folder import StoreFolder
-from aisle.service.auth import pin_hashes_and_locks
+from aisle.host.store_and_database_folders import StoreFolder
+from aisle.service.auth import tokens_and_pins
 from tests.service.world import World, filled
 from tests.writes import STORE
 
@@ -17,9 +17,9 @@ from tests.writes import STORE
 @pytest.fixture(autouse=True)
 def _cheap_pins(monkeypatch: pytest.MonkeyPatch) -> None:
     """PINs are hashed quickly: attacks try many."""
-    dummy = pin_hashes_and_locks.DUMMY_HASH.replace(f"${pin_hashes_and_locks._SCRYPT_COST}$", "$2$")
-    monkeypatch.setattr(pin_hashes_and_locks, "_SCRYPT_COST", 2)
-    monkeypatch.setattr(pin_hashes_and_locks, "DUMMY_HASH", dummy)
+    dummy = tokens_and_pins.DUMMY_HASH.replace(f"${tokens_and_pins._SCRYPT_COST}$", "$2$")
+    monkeypatch.setattr(tokens_and_pins, "_SCRYPT_COST", 2)
+    monkeypatch.setattr(tokens_and_pins, "DUMMY_HASH", dummy)
 
 
 @pytest_asyncio.fixture

@@ -7,9 +7,9 @@ from time import process_time
 
 import pytest
 
-from aisle.safe_text import to_ascii
 from aisle.search_text import MAX_SEARCH_WORDS, index_text, normalise_characters, normalise_text, search_variants
-from aisle.service.db.product_search_index import index_pieces, sort_key
+from aisle.service.db.schema_and_search_index import index_pieces, sort_key
+from aisle.terminal_text import to_ascii
 
 SECONDS = 2.0
 LONG = 100_000

@@ -8,11 +8,16 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.caller_queue import Caller, CallerQueue
-from aisle.server.fair_rounds import KNOW_CLIENT, KnownClients
-from aisle.service.auth import pin_hashes_and_locks
-from aisle.service.db.database_interface import TooManyWaiting, Transaction
-from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns, KnownCallers
+from aisle.server.caller_turns import KNOW_CLIENT, Caller, CallerQueue, KnownClients
+from aisle.service.auth import tokens_and_pins
+from aisle.service.db.database_interface import (
+    CALLER,
+    MOST_WAITING,
+    FairTurns,
+    KnownCallers,
+    TooManyWaiting,
+    Transaction,
+)
 from tests.service.test_connections import SECONDS
 from tests.service.world import LOGS, World
 
@@ -92,7 +97,7 @@ async def test_an_address_is_known_by_a_valid_token(world: World) -> None:
 
 
 def test_known_addresses_are_forgotten_when_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.server.fair_rounds._MOST_KNOWN", 2)
+    monkeypatch.setattr("aisle.server.caller_turns._MOST_KNOWN", 2)
     known = KnownClients()
     for address in ("10.0.0.1", "10.0.0.2", "10.0.0.1", "10.0.0.3"):
         known.add(address)
@@ -110,7 +115,7 @@ def test_members_of_a_group_wait_for_each_other_and_not_for_those_of_another() -
 
 
 def test_callers_are_known_while_their_tokens_are_valid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.db.fair_turns.MOST_KNOWN", 2)
+    monkeypatch.setattr("aisle.service.db.database_interface.MOST_KNOWN", 2)
     known, one = KnownCallers(), Caller("t", "t")
     known.add("h1", one)
     for name in ("h2", "h1", "h3"):
@@ -122,11 +127,11 @@ def test_callers_are_known_while_their_tokens_are_valid(monkeypatch: pytest.Monk
 
 async def test_a_sign_in_waits_for_no_queue_of_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     had = list[str]()
-    monkeypatch.setattr(pin_hashes_and_locks, "rehash", lambda pin, stored: had.append(pin))
+    monkeypatch.setattr(tokens_and_pins, "rehash", lambda pin, stored: had.append(pin))
 
     async def sign_in(caller: str) -> None:
         CALLER.set(Caller(caller))
-        await pin_hashes_and_locks.rehash_later(caller, "")
+        await tokens_and_pins.rehash_later(caller, "")
 
     await asyncio.gather(*(sign_in(caller) for caller in ["a"] * 40 + ["b"]))
     assert had.index("b") < 5

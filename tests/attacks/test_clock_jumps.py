@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisle.service.app_options_and_limits import RateLimits
-from aisle.service.auth import pin_hashes_and_locks
+from aisle.service.auth import tokens_and_pins
 from tests.attacks.test_sign_in_lockout import ANN, PEOPLE
 from tests.service.world import LOGS, World
 
@@ -38,7 +38,7 @@ async def test_a_lock_ends_in_its_time_after_a_jump(jumping: World, jump: float)
         body = {"store_number": "S1", "user": "ann", "pin": pin}
         return await jumping.send("POST", SIGN_IN, body)
 
-    for _ in range(pin_hashes_and_locks.FREE_ATTEMPTS):
+    for _ in range(tokens_and_pins.FREE_ATTEMPTS):
         assert (await tried("0000")).status_code == 403
     assert (await tried("2468")).status_code == 429
     set_clock(jumping, START + jump)

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from aisle.cli import main
-from aisle.safe_text import clean
 from aisle.service.http.run_server import ServerOptions
+from aisle.terminal_text import clean
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202eevil\u2028\x7f"
 

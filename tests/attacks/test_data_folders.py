@@ -13,7 +13,7 @@ from aisle.cli.open_other_and_left_stores import current_store_settings
 from aisle.errors import SettingsError, StorageError
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.notify_sockets import socket_folder
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.host.switched_terminals_and_visited_stores import (
     TERMINALS_FOLDER,
     VISITED_FOLDER,

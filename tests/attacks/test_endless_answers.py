@@ -13,17 +13,28 @@ import httpx
 import pytest
 
 from aisle.cli import api
-from aisle.client import Client, response_and_json_limits
-from aisle.client.errors import Forbidden, InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong, ResponseTooSlow
-from aisle.client.response_and_json_limits import MAX_INT64, Response, TooMuchMemory, check_memory, to_int64
+from aisle.client import Client, responses_and_errors
+from aisle.client.responses_and_errors import (
+    MAX_INT64,
+    Forbidden,
+    InvalidResponse,
+    OutcomeUnknown,
+    PagingLoop,
+    Response,
+    ResponseTooLong,
+    ResponseTooSlow,
+    TooMuchMemory,
+    check_memory,
+    to_int64,
+)
 from aisle.client.transport import MAX_REFUSAL_BYTES, MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
+from aisle.courier.link_state import reason_of
 from aisle.courier.pull.change_feed import MAX_PAGES
 from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
-from aisle.courier.pull.sync_progress import StagePosition
+from aisle.courier.pull.full_sync_stages_and_progress import StagePosition
+from aisle.courier.push.outgoing_request import EntryReference
 from aisle.courier.push.read_arrival_evidence import MAX_LOG_PAGES, Lookup
-from aisle.courier.push.references_to_find_operations import EntryReference
-from aisle.courier.request_failure_messages import reason_of
-from aisle.outbox.stored_reasons import NO_STORE
+from aisle.outbox.operation_record import NO_STORE
 from tests.client.recording_service import Service, reply
 from tests.courier.test_request_counts import Service as Changing
 from tests.run_length import tries
@@ -212,7 +223,7 @@ async def test_one_wide_character_in_each_text_makes_no_answer_four_times_as_lar
     wide: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mib = 64 // PART
-    monkeypatch.setattr(response_and_json_limits, "MAX_JSON_MEMORY", mib << 20)
+    monkeypatch.setattr(responses_and_errors, "MAX_JSON_MEMORY", mib << 20)
     row = f'{{"order_number":"1","reference":"{wide}{"a" * 4000}"}}'
     body = f'{{"list":[{",".join([row] * (size // PART // len(row)))}]}}'.encode()
     async with memory(2 * len(body)):

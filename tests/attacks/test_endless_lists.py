@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from aisle.client.errors import TooManyRows
 from aisle.client.paging import IdCursor, PageNumberCursor
+from aisle.client.responses_and_errors import TooManyRows
 from aisle.contract.operations import OPERATIONS
 from tests.courier.fake_service import Fake
 from tests.courier.host import Host

@@ -17,10 +17,10 @@ import apsw
 import httpx
 import pytest
 
-from aisle.service.auth.tokens import create_token
-from aisle.service.db.product_search_index import INDEXED_AT_ONCE, index_pieces
-from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.auth.tokens_and_pins import create_token
+from aisle.service.db.schema_and_search_index import INDEXED_AT_ONCE, index_pieces
+from aisle.service.db.sqlite_connection_and_transaction import SqliteTransaction
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES
 from aisle.service.http.rate_limit_and_turns_of_large_bodies import (
@@ -32,8 +32,7 @@ from aisle.service.http.rate_limit_and_turns_of_large_bodies import (
     TOKEN_BYTES,
     Turns,
 )
-from aisle.service.http.request_body import MOST_BODY_BYTES, MOST_VALUES
-from aisle.service.http.validate_body import MAX_ITEMS
+from aisle.service.http.request_body import MAX_ITEMS, MOST_BODY_BYTES, MOST_VALUES
 from aisle.service.open_service_and_admin_token import open_service
 from tests.run_length import tries
 from tests.service.serve_process import SECONDS, Served, served

@@ -15,13 +15,12 @@ from aisle.client.transport import asgi_transport
 from aisle.contract.operations import Operation
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.host.database import fetch
-from aisle.service.db import database_interface, sqlite_transaction
+from aisle.service.db import database_interface, sqlite_connection_and_transaction
 from aisle.service.errors import Refusal
 from aisle.service.handlers import list_page
 from aisle.service.handlers.registry import served_operations
-from aisle.service.http.parameter_values import MAX_TEXT_LENGTH
-from aisle.service.http.request_body import parse_body
-from aisle.service.http.validate_body import MAX_COMMENT_LENGTH, MAX_IMAGE_LENGTH, TEXT_LENGTHS
+from aisle.service.http.parameters_and_headers import MAX_TEXT_LENGTH
+from aisle.service.http.request_body import MAX_COMMENT_LENGTH, MAX_IMAGE_LENGTH, TEXT_LENGTHS, parse_body
 from tests.cache.service_rows import location, order, product, stock
 from tests.service.world import LOGS, World
 
@@ -121,7 +120,7 @@ async def test_a_page_is_bounded_in_bytes_and_read_in_smaller_ones(
         line = {"product_number": "P1", "quantity": 1, "description": "d" * 900}
         await world.order(f"O{number}", line, order_comment="c" * 900)
     monkeypatch.setattr(*limit, 4000)
-    monkeypatch.setattr(sqlite_transaction, "_UNMEASURED_ROWS", 2)
+    monkeypatch.setattr(sqlite_connection_and_transaction, "_UNMEASURED_ROWS", 2)
     answer = await world.send("GET", ORDERS, query={"page_size": 6, "show_lines": True})
     assert (answer.status_code, "page_size" in answer.json()["message"]) == (413, True)
     async with Client("http://127.0.0.1:1", world.secret, transport=asgi_transport(world.service.app)) as client:

@@ -11,17 +11,16 @@ import apsw
 import pytest
 
 from aisle.cache.locations_in_walk_order import WalkOrder, WalkOrderCache, _load_walk_order
-from aisle.cache.parse_order import parse_order_lines
-from aisle.cache.row_writing import SkippedRow, WriteResult
-from aisle.cache.service_row_parsing import MAX_DEPTH, InvalidRow, dump_row
+from aisle.cache.order_writer import parse_order_lines
+from aisle.cache.row_parsing_and_writing import MAX_DEPTH, InvalidRow, SkippedRow, WriteResult, dump_row
 from aisle.cache.writer import CacheWriter
-from aisle.cli.print_rows import escape_control_characters, write_json
+from aisle.cli.print_rows_and_messages import escape_control_characters, write_json
 from aisle.client.csv_load.work_during_load import WorkDuringLoad
-from aisle.client.errors import InvalidResponse, TooManyRows
 from aisle.client.paging import PageNumberCursor, check_row_count
-from aisle.client.sign_in import sign_in
+from aisle.client.responses_and_errors import InvalidResponse, TooManyRows
+from aisle.client.sign_in_and_token_file import sign_in
 from aisle.contract.operations import OPERATIONS
-from aisle.courier.operator_notices import OperatorNotices
+from aisle.courier.link_state import OperatorNotices
 from aisle.courier.pull.cache_update import CacheUpdate, ReadSequence
 from aisle.courier.push.decide_arrival_from_lookup import MAX_VALUE, order_state
 from aisle.courier.push.read_arrival_evidence import _quantities_by_location
@@ -186,7 +185,7 @@ def test_json_is_escaped_in_pieces(capsys: pytest.CaptureFixture[str], monkeypat
         pieces.append(len(piece))
         return escape_control_characters(piece)
 
-    monkeypatch.setattr("aisle.cli.print_rows.escape_control_characters", escape)
+    monkeypatch.setattr("aisle.cli.print_rows_and_messages.escape_control_characters", escape)
     write_json(text)
     assert capsys.readouterr().out == whole + "\n"
     assert max(pieces) <= 64 << 10

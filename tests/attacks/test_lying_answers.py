@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cache.log_entry_rows import numbers_of_entries
+from aisle.cache.log_entries_and_undo import numbers_of_entries
 from aisle.courier.pull.read_timetable import PullIntervals
-from aisle.courier.service_features import Features, parse_features
+from aisle.courier.service_features_and_lists import Features, parse_features
 from aisle.stored_messages import MAX_TEXT, read_message, store_message, store_text
 from tests.courier.document_host import PUT, Shop
 from tests.courier.fake_service import OWN, Fake, Fault, answer_lost, says

@@ -7,11 +7,11 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.service_row_parsing import MAX_ENTRIES
+from aisle.cache.row_parsing_and_writing import MAX_ENTRIES
 from aisle.cache.writer import CacheWriter
-from aisle.client.errors import InvalidResponse
-from aisle.courier.service_features import DEFAULT_KEY_LIFETIME_S, parse_features
-from aisle.courier.topics import Topic
+from aisle.client.responses_and_errors import InvalidResponse
+from aisle.courier.notify import Topic
+from aisle.courier.service_features_and_lists import DEFAULT_KEY_LIFETIME_S, parse_features
 from tests.cache import service_rows
 from tests.courier.test_request_counts import Service
 from tests.writes import STORE

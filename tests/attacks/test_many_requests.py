@@ -18,15 +18,12 @@ import h11
 import pytest
 
 from aisle.caller_addresses import address_key
+from aisle.server.caller_turns import FairStarts, KnownClients
 from aisle.server.connections import _REQUEST_BYTES, ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
-from aisle.server.fair_rounds import FairStarts, KnownClients
-from aisle.service.db.database_interface import Busy, DatabaseFailed, Transaction
-from aisle.service.db.fair_turns import FairTurns
-from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes_and_writes as changes_sql
-from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.database_interface import Busy, DatabaseFailed, FairTurns, Transaction
+from aisle.service.db.sqlite_connection_and_transaction import SqliteTransaction
+from aisle.service.db.statements import logs_and_changes as changes_sql
 from aisle.service.db.statements import people_and_tokens as people_sql
-from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.http import app as service_app
 from aisle.service.http.access_and_service_logs import AccessLog, RequestRecord
 from aisle.service.http.metrics import Metrics
@@ -188,9 +185,9 @@ async def test_a_long_read_waits_only_so_long() -> None:
 
 
 async def test_too_many_waiting_long_reads_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
+    monkeypatch.setattr("aisle.service.db.database_interface.MOST_WAITING", 2)
     monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
-    monkeypatch.setattr("aisle.service.db.sqlite_inline_reader._MAX_ROWS", 0)
+    monkeypatch.setattr("aisle.service.db.sqlite_database._MAX_ROWS", 0)
     async with world.client_for("staff", ["S1"]) as other:
         many = [world.client.get(API + "/stores") for _ in range(20)]
         first, *answers = await asyncio.gather(other.get(API + "/stores"), *many)
@@ -384,13 +381,13 @@ OLD = [f"2020-01-01T00:00:{n // 2:02}Z" for n in range(45)]
     [
         (
             "latest_write",
-            writes_sql.LATEST_WRITE_SET,
+            changes_sql.LATEST_WRITE_SET,
             [("S1", "x", f"k{n}", on) for n, on in enumerate([*OLD, "9"])],
             1,
         ),
         (
             "write_history",
-            writes_sql.WRITE_HISTORY_ADD,
+            changes_sql.WRITE_HISTORY_ADD,
             [("S1", n, f"w{n}", on) for n, on in enumerate([*OLD, OLD[0]])],
             1,
         ),
@@ -439,10 +436,10 @@ async def counts_of_rows(world: World, monkeypatch: pytest.MonkeyPatch, table: s
     [
         (
             "token",
-            tokens_sql.TOKEN_ADD,
+            people_sql.TOKEN_ADD,
             [(f"t{n}", f"h{n}", "x", "staff", 0, OLD[0], OLD[0], "p", "S1", "b") for n in range(45)],
         ),
-        ("token_store", tokens_sql.TOKEN_STORE_ADD, [(f"t{n}", "S1") for n in range(45)]),
+        ("token_store", people_sql.TOKEN_STORE_ADD, [(f"t{n}", "S1") for n in range(45)]),
         (
             "sign_in_failure",
             people_sql.SIGN_IN_FAILURES_SET,
@@ -458,7 +455,7 @@ async def test_expired_sign_ins_are_deleted_in_short_transactions(
     async def fill(tx: Transaction) -> None:
         if table == "token_store":
             tokens = [(name, f"h{name}", "x", "staff", 0, OLD[0], OLD[0], "p", "S1", "b") for name, _ in rows]
-            await tx.run_many(tokens_sql.TOKEN_ADD, tokens)
+            await tx.run_many(people_sql.TOKEN_ADD, tokens)
         await tx.run_many(add, rows)
         await tx.run(people_sql.SIGN_IN_FAILURES_SET, "S1", "locked", 1, OLD[0], "9")
         await tx.run("UPDATE token SET last_used_on = NULL")

@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 import pytest
 
-from aisle.outbox.operation_states import CONFIRMED
+from aisle.outbox.operation_record import CONFIRMED
 from tests.faults import soak
 from tests.faults.host_results import Desk, check_books, picked, watched
 from tests.faults.test_soak import worked

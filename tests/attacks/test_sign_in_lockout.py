@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from aisle.client import Client
-from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
+from aisle.client.sign_in_and_token_file import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
 from aisle.client.transport import asgi_transport
 from aisle.service.app_options_and_limits import RateLimits
-from aisle.service.auth import pin_hashes_and_locks
+from aisle.service.auth import tokens_and_pins
 from tests.service.world import World
 
 PEOPLE = "/aisle/v1/stores/S1/people"
@@ -29,7 +29,7 @@ async def test_the_lock_of_one_door_is_not_that_of_another(world: World, locked:
         async def tried(door: str, pin: str, **who: str) -> SignedIn | NotSignedIn:
             return await sign_in(client, "S1", who or {"user": "ann"}, pin, channel=door)
 
-        for _ in range(pin_hashes_and_locks.FREE_ATTEMPTS):
+        for _ in range(tokens_and_pins.FREE_ATTEMPTS):
             assert isinstance(await tried(locked, "0000"), NotSignedIn)
         for who in ({"user": "ann"}, {"badge": "B1"}):
             later = await tried(locked, "2468", **who)
@@ -46,7 +46,7 @@ async def test_unknown_sign_in_channel_gets_no_own_limit(world: World) -> None:
     del world.service.app
     await world.post(PEOPLE, {"people": [ANN]})
     async with world.client_for("staff", ["S1"]) as client:
-        for number in range(pin_hashes_and_locks.FREE_ATTEMPTS):
+        for number in range(tokens_and_pins.FREE_ATTEMPTS):
             body = {"store_number": "S1", "user": "ann", "pin": "0000"}
             headers = {"Aisle-Door": f"door {number}"}
             answer = await world.send("POST", "/aisle/v1/sign-in", body, client=client, headers=headers)
@@ -58,13 +58,13 @@ async def test_unknown_sign_in_channel_gets_no_own_limit(world: World) -> None:
 async def test_pins_at_once_are_hashed_one_after_the_other(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.service.options = world.service.options._replace(rate_limits=RateLimits(0, 0, 0))
     del world.service.app
-    threads, rehash = set[int](), pin_hashes_and_locks.rehash
+    threads, rehash = set[int](), tokens_and_pins.rehash
 
     def note(pin: str, stored: str) -> str:
         threads.add(get_ident())
         return rehash(pin, stored)
 
-    monkeypatch.setattr(pin_hashes_and_locks, "rehash", note)
+    monkeypatch.setattr(tokens_and_pins, "rehash", note)
     async with world.client_for("staff", ["S1"]) as client:
         body = {"store_number": "S1", "pin": "0000"}
         tries = [world.send("POST", "/aisle/v1/sign-in", {**body, "user": f"u{n}"}, client=client) for n in range(12)]

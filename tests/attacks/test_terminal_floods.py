@@ -14,11 +14,11 @@ from types import SimpleNamespace
 import pytest
 from textual.app import App
 
-from aisle.scan.inputs import DecodedInput, Key, Line
-from aisle.terminal_packets import PRELUDE, encode_packet
+from aisle.browser_addresses_and_packets import PRELUDE, encode_packet
+from aisle.scan.inputs_and_line_grouping import DecodedInput, Key, Line
 from aisle.tui.browser_driver import BrowserDriver
 from aisle.tui.driver import BATCH_S, MAX_PENDING
-from aisle.tui.output_thread import MAX_UNWRITTEN, TerminalWriter
+from aisle.tui.terminal_output import MAX_UNWRITTEN, TerminalWriter
 from tests.run_length import tries
 from tests.service.serve_process import until
 from tests.tui.test_browser_driver import Rig

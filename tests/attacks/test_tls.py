@@ -20,8 +20,8 @@ import pytest
 from starlette.types import ASGIApp
 
 from aisle.server import tls_certificates_and_handshakes
+from aisle.server.caller_turns import KnownClients
 from aisle.server.connections import _SHORT_HEAD, ConnectionLimits, connection_limits
-from aisle.server.fair_rounds import KnownClients
 from aisle.server.http_server import HttpServer, listening, server_config
 from aisle.server.tls_certificates_and_handshakes import Handshakes
 from aisle.service.http.rate_limit_and_turns_of_large_bodies import MOST_BYTES as BODY_BYTES

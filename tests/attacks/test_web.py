@@ -21,7 +21,7 @@ import pytest
 from websockets.frames import CloseCode
 
 from aisle.client import Client
-from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
+from aisle.client.sign_in_and_token_file import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
 from aisle.client.transport import asgi_transport
 from aisle.server import connections
 from aisle.server.connections import ConnectionLimits, LimitedConnection
@@ -30,9 +30,8 @@ from aisle.service.app_options_and_limits import RateLimits
 from aisle.web import sign_ins
 from aisle.web.app import SignInError
 from aisle.web.app_process import Start
-from aisle.web.page_socket import ELSEWHERE
 from aisle.web.sign_ins import TRIES, CheckTurns, Person
-from aisle.web.windows import Opening
+from aisle.web.windows import ELSEWHERE, Opening
 from tests.attacks.test_sign_in_lockout import ANN, PEOPLE
 from tests.run_length import tries
 from tests.service.test_certificate_renewal import made, shown
@@ -489,7 +488,7 @@ async def test_a_screen_whose_app_takes_nothing_ends_for_the_next_one(
     monkeypatch: pytest.MonkeyPatch, *, reads: bool
 ) -> None:
     monkeypatch.setattr("aisle.web.app_process.LEAVING_S", 0.05)
-    monkeypatch.setattr("aisle.web.page_socket.LAST_INPUTS_S", 0.05)
+    monkeypatch.setattr("aisle.web.windows.LAST_INPUTS_S", 0.05)
     monkeypatch.setattr("aisle.web.windows.RESPONSE_S", 0.05)
     loop, house = asyncio.get_running_loop(), House()
     programs = iter([DEAF if reads else ENDLESS, APP])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.db.sqlite_transaction import SqliteTransaction
+from aisle.service.db.sqlite_connection_and_transaction import SqliteTransaction
 from aisle.service.operation_context import CHAIN
 from tests.service.world import World, store_body
 

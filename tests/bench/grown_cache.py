@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from aisle.cache.reader import CacheReader
 from aisle.cache.schema import SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from tests.bench import generated_store
 from tests.bench.rows_sync import catalogue_entry, stock_entry

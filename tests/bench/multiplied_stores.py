@@ -17,7 +17,7 @@ import httpx
 
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db import open_database
-from aisle.service.db.product_search_index import index_waiting_products, natural_sort_key
+from aisle.service.db.schema_and_search_index import index_waiting_products, natural_sort_key
 from aisle.service.open_service_and_admin_token import Service
 from tests.bench import generated_store, grown_cache
 from tests.grow.__main__ import opened

@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from aisle.cache.reader import CacheReader
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.list_cursor_and_search import MAX_COUNTED
 from tests.bench.bench import Bench
 from tests.bench.grown_cache import Lists, grow, reading

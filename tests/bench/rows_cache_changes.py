@@ -12,7 +12,7 @@ from contextlib import closing
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.notify_sockets import socket_folder
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from tests.bench import generated_store
 from tests.bench.bench import Bench
 from tests.bench.prepare import environment

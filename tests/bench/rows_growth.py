@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from aisle.cache.reader import CacheReader
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.location_list_and_page import MAX_PRODUCTS
 from tests.bench import generated_store, grown_cache
 from tests.bench.bench import Bench

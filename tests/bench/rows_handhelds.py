@@ -21,11 +21,11 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.host.store_folder import StoreFolder
-from aisle.outbox.operation_states import CONFIRMED
-from aisle.service.auth.tokens import create_token
+from aisle.host.store_and_database_folders import StoreFolder
+from aisle.outbox.operation_record import CONFIRMED
+from aisle.service.auth.tokens_and_pins import create_token
 from aisle.service.db import open_database
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.bench.bench import Bench
 from tests.bench.cpu_shares import halves, join
 from tests.bench.table import Pair, Row, measures, p99

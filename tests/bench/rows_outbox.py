@@ -16,7 +16,7 @@ import apsw
 
 from aisle.cache.reader import CacheReader
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent

@@ -12,7 +12,7 @@ from itertools import cycle, permutations
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.service.db.schema import MIGRATIONS
+from aisle.service.db.schema_and_search_index import MIGRATIONS
 from aisle.service.operation_context import wire_id
 from tests.bench import generated_store, grown_cache, multiplied_stores
 from tests.bench.bench import Bench

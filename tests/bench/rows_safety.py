@@ -12,23 +12,23 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from aisle import safe_text
+from aisle import terminal_text
 from aisle.cache.reader import CacheReader
 from aisle.host.notify_sockets import SessionSocket
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Policy
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
-from aisle.service.auth.statement_scope import StoreScopedTransaction
-from aisle.service.auth.tokens import create_token
-from aisle.service.db import sqlite_connection as sqlite
-from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.http import request_body, request_headers
+from aisle.service.auth.authorization import StoreScopedTransaction
+from aisle.service.auth.tokens_and_pins import create_token
+from aisle.service.db import sqlite_connection_and_transaction as sqlite
+from aisle.service.domain.quantities_times_and_json import format_timestamp
+from aisle.service.http import parameters_and_headers, request_body
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.open_service_and_admin_token import Service, open_service
-from aisle.session.profile_from_settings import Profile
+from aisle.session.profile import Profile
 from aisle.session.session import Session
 from aisle.session.store_connection import StoreAccess
 from aisle.tui.layout.screen import layout_screen
@@ -76,7 +76,7 @@ def _scans(bench: Bench) -> list[Pair]:
                 outbox.execute(f"PRAGMA synchronous={mode}").fetchall()
                 found.append(took_ms(lambda: _say(session, code)))
             frame = session.take([], time.monotonic())
-            safe_text.clean.cache_clear()
+            terminal_text.clean.cache_clear()
             shown.append(took_ms(lambda frame=frame: layout_screen(frame, COLUMNS, ROWS)))  # type: ignore[misc]
             with _uncleaned():
                 raw.append(took_ms(lambda frame=frame: layout_screen(frame, COLUMNS, ROWS)))  # type: ignore[misc]
@@ -98,7 +98,7 @@ def _say(session: Session, said: str) -> None:
 @contextmanager
 def _uncleaned() -> Iterator[None]:
     """Nothing is sanitised in the block."""
-    clean = safe_text.clean
+    clean = terminal_text.clean
     users = [module for module in list(sys.modules.values()) if getattr(module, "clean", None) is clean]
     try:
         for module in users:
@@ -142,7 +142,7 @@ def _requests(bench: Bench) -> list[Pair]:
 def _clocked(clocks: Clocks) -> None:
     clocks.put_on(request_body, "parse_body", VALIDATION)
     for function in ("path_values", "query_values", "header_values"):
-        clocks.put_on(request_headers, function, VALIDATION)
+        clocks.put_on(parameters_and_headers, function, VALIDATION)
     clocks.put_on(OperationEndpoint, "_authorize", AUTHORISATION)
     clocks.put_on(StoreScopedTransaction, "_check", AUTHORISATION)
 

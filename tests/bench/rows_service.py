@@ -23,7 +23,7 @@ from typing import Any
 import apsw
 import httpx
 
-from aisle.service.db.product_search_index import match_expression
+from aisle.service.db.schema_and_search_index import match_expression
 from aisle.service.open_service_and_admin_token import open_service
 from tests.bench import generated_store
 from tests.bench.bench import Bench

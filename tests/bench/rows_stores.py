@@ -13,10 +13,10 @@ from typing import Any
 import apsw
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db import open_database
-from aisle.service.db.schema import MIGRATIONS
+from aisle.service.db.schema_and_search_index import MIGRATIONS
 from aisle.service.open_service_and_admin_token import Service
 from aisle.session.store_connection import close_store, open_store
 from tests.bench import generated_store, grown_cache

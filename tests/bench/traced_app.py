@@ -28,9 +28,8 @@ from aisle.session.unit_of_work import UnitOfWork  # noqa: E402
 from aisle.tui import app as aisle_app  # noqa: E402
 from aisle.tui.app import AisleApp  # noqa: E402
 from aisle.tui.driver import AisleDriver  # noqa: E402
-from aisle.tui.output_thread import TerminalWriter  # noqa: E402
-from aisle.tui.terminal_diff import TerminalDiff  # noqa: E402
-from aisle.tui.widgets.lines_widget import LinesWidget  # noqa: E402
+from aisle.tui.terminal_output import TerminalDiff, TerminalWriter  # noqa: E402
+from aisle.tui.widgets.page_widgets import LinesWidget  # noqa: E402
 from tests.bench.clocks import Clocks  # noqa: E402
 
 STEPS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (

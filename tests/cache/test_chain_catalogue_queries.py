@@ -12,7 +12,7 @@ import pytest
 
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from tests.cache import service_rows
 from tests.writes import STORE

@@ -14,7 +14,7 @@ import pytest
 from aisle.cache.reader import CacheReader
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Write
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob

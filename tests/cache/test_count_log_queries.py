@@ -8,20 +8,19 @@ from typing import Any
 
 import pytest
 
-from aisle.cache import log_queries, log_undo_queries
-from aisle.cache.log_entry_rows import log_row
+from aisle.cache import log_entries_and_undo, log_queries
+from aisle.cache.log_entries_and_undo import log_row
 from aisle.cache.reader import CacheReader
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import view
 from aisle.jobs.job import Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.operation_record import Intent
-from aisle.outbox.operation_states import STATES
+from aisle.outbox.operation_record import STATES, Intent
 from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.clock import Clock
@@ -240,7 +239,7 @@ def test_own_counts_cost_the_same_however_many_others_count(desk: Desk, monkeypa
         parsed.append(key)
         return as_logged(key, at, raw)
 
-    for module in (log_queries, log_undo_queries):
+    for module in (log_queries, log_entries_and_undo):
         monkeypatch.setattr(module, "log_row", note)
     mine = [logged(number, "P1", counted_quantity=1) for number in range(3)]
     desk.cache.write_logs([*mine, logged(3, "P1", quantity=1, source="movement")], "2026-11-13")

@@ -11,11 +11,11 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.barcode_lookup_keys import lookup_keys
+from aisle.barcode_numbers import lookup_keys
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Context, LocalNote, Rows
 from aisle.jobs.receive.receive_state_and_differences import (
     ReceiptEntry,

@@ -11,20 +11,20 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.differences_and_negative_stock import difference_of_count, entry_price, negative_stock
-from aisle.cache.log_undo_queries import is_undone, undone_entries
-from aisle.cache.product_names_and_prices import prices_of
+from aisle.cache.log_entries_and_undo import is_undone, undone_entries
 from aisle.cache.reader import CacheReader
+from aisle.cache.row_parsing_and_writing import difference_of_count, entry_price, negative_stock
+from aisle.cache.stored_row_values import prices_of
 from aisle.cache.writer import CacheWriter, LinkRow
-from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import notes_of_topic, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Intent
+from aisle.row_values import to_decimal
 from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders

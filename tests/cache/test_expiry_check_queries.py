@@ -9,7 +9,7 @@ import pytest
 
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow
-from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
+from aisle.jobs.supervisor.service_fields_and_values import update_write
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.stored_messages import NO_MESSAGE
 from tests.cache.service_rows import location, product, stock

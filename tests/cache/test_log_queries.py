@@ -19,20 +19,19 @@ from hypothesis import strategies as st
 
 from aisle.cache import log_and_difference_writer as cache_logs
 from aisle.cache import write_csv_file
-from aisle.cache.log_entry_rows import log_row
+from aisle.cache.log_entries_and_undo import is_undone, log_row, undone_entries
 from aisle.cache.log_queries import LOSS_WEEKS, week_starts
-from aisle.cache.log_undo_queries import is_undone, undone_entries
-from aisle.cache.parse_stored_row import parse_row
 from aisle.cache.reader import CacheReader
+from aisle.cache.stored_row_values import parse_row
 from aisle.cache.write_csv_file import MAX_ROWS, MESSAGE_BY_ERRNO, check_export_file, write_csv
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Export, Query
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.log_job import EXPORT_COLUMNS
 from aisle.jobs.supervisor.log_list import LogFilter, parse_id_range, query_arguments
-from aisle.messages.load_and_parse import load_messages
+from aisle.messages.messages_of_language import load_messages
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import new_id

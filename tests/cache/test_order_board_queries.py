@@ -11,14 +11,14 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache import overlaid_order
+from aisle.cache import order_overlay
 from aisle.cache.order_board_queries import BoardFilter, BoardList, FilteredList, OrderBoard, parse_filter
-from aisle.cache.query_context import QueryContext
+from aisle.cache.queries import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.jobs.supervisor.order_filter import SORTS, view_key
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import save_note
@@ -597,8 +597,8 @@ def test_of_what_waits_only_what_changed_is_made_anew(
         reads.query("order_board", {"size": 0})
         return sorted(made)
 
-    overlay = overlaid_order.overlaid_order
-    monkeypatch.setattr(overlaid_order, "overlaid_order", noted)
+    overlay = order_overlay.overlaid_order
+    monkeypatch.setattr(order_overlay, "overlaid_order", noted)
     for number in orders:
         pick(number, {1: 1})
     assert anew() == orders

@@ -27,7 +27,7 @@ from aisle.cache.stock_overlay import (
     products_touched_at,
 )
 from aisle.host.database import fetch, transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import (

@@ -11,10 +11,10 @@ import pytest
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch, transaction
-from aisle.host.store_folder import StoreFolder
-from aisle.jobs.parse_product_rows import parse_product
+from aisle.host.store_and_database_folders import StoreFolder
+from aisle.jobs.product_rows_and_weekly_sales import parse_product
 from aisle.jobs.supervisor.catalogue import parse_catalogue_product
-from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
+from aisle.jobs.supervisor.service_fields_and_values import update_write
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent

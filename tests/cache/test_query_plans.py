@@ -11,13 +11,12 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.list_window import SortKey, read_merged_window
 from aisle.cache.pending_operations import Overlay
-from aisle.cache.reader import CacheReader
-from aisle.cache.unread_lists import LISTS_SHOWN
+from aisle.cache.queries import SortKey, read_merged_window
+from aisle.cache.reader import LISTS_SHOWN, CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull.sync_progress import StagePosition, SyncProgress, save_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull.full_sync_stages_and_progress import StagePosition, SyncProgress, save_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox import retention_and_archive
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

@@ -19,7 +19,7 @@ from typing_extensions import is_typeddict
 import aisle.jobs
 import aisle.jobs.row_types
 from aisle.cache.location_queries import MAX_KEYED_PRODUCTS
-from aisle.cache.query_registry import MODULE_BY_QUERY, find_query, topics_of_query
+from aisle.cache.queries import MODULE_BY_QUERY, find_query, topics_of_query
 from aisle.cache.reader import CacheReader
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, LinkRow
@@ -28,10 +28,10 @@ from aisle.contract.request_bodies.stores import StoreCreate
 from aisle.host.database import transaction
 from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.jobs.row_types import raw_service_rows
 from aisle.jobs.supervisor.order_filter import view_key
-from aisle.outbox import read_and_immediate_requests
+from aisle.outbox import requests_and_token_holders
 from aisle.outbox.local_notes import LIST, SAVED_VIEW, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache import test_unusable_rows as good
@@ -156,7 +156,7 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
         save_note(outbox_db, LocalNote(LIST, "U1/orders", '{"sort": ""}'), "U1", 1000.0)
         save_note(outbox_db, LocalNote(SAVED_VIEW, f"{view_key('U1')}mine", '{"state": "open"}'), "U1", 1000.0)
         request = Request("clearance", {}, 60.0)
-        read_and_immediate_requests.insert_request(outbox_db, "R", request, ANNA, 1000.0)
+        requests_and_token_holders.insert_request(outbox_db, "R", request, ANNA, 1000.0)
     return cache
 
 
@@ -192,6 +192,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "due_checks": {"day": "2026-12-31"},
     "counts_since": {"goods": [["P1", "A", 0]]},
     "later_counts": {"goods": [["P1", "A", 0, "2026-01-01T00:00:00Z"]]},
+    "moves_since": {"products": ["P1"], "since": "2020-01-01T00:00:00Z"},
     "unused_counts": {"user": "U1", "since": "2026-01-01T00:00:00Z"},
     "counts_booked_otherwise": {"user": "U1", "since": "2026-01-01T00:00:00Z"},
     "order_history": {"order_number": "O2"},

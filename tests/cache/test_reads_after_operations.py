@@ -14,12 +14,22 @@ from aisle.cache.pending_operations import Overlay
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Resolve, Write
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
-from aisle.outbox.operation_states import CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
+from aisle.outbox.operation_record import (
+    CONFIRMED,
+    CREATE_LOGS,
+    CREATE_MOVEMENT,
+    IN_DOUBT,
+    NEEDS_PERSON,
+    QUEUED,
+    REFUSED,
+    SENDING,
+    UPDATE_ORDER,
+    Operation,
+)
 from aisle.stored_messages import store_text
 from tests.cache.test_repeated_reads import ORDERS, PLACE, PRODUCTS, fill, pending, seen
 from tests.clock import Clock

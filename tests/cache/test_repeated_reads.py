@@ -11,20 +11,32 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache import overlaid_order
+from aisle.cache import order_overlay
 from aisle.cache.order_overlay import apply_to_order
-from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import Overlay
-from aisle.cache.query_context import QueryContext
+from aisle.cache.queries import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.stock_overlay import pending_by_product, products_touched_at
+from aisle.cache.stored_row_values import Row
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Intent, Operation
-from aisle.outbox.operation_states import CLOSE, CONFIRM, LOSE_ANSWER, REFUSE, RETRY, SEND, TRANSITIONS
+from aisle.outbox.operation_record import (
+    CLOSE,
+    CONFIRM,
+    CREATE_LOGS,
+    CREATE_MOVEMENT,
+    LOSE_ANSWER,
+    REFUSE,
+    RETRY,
+    SEND,
+    TRANSITIONS,
+    UPDATE_ORDER,
+    Intent,
+    Operation,
+)
 from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.cache.service_rows import line, location, order, product, put_orders, stock
@@ -49,7 +61,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(str(header["order_number"]))
         apply_to_order(header, lines, operations, began)
 
-    monkeypatch.setattr(overlaid_order, "apply_to_order", noted)
+    monkeypatch.setattr(order_overlay, "apply_to_order", noted)
     return found
 
 
@@ -216,7 +228,7 @@ def test_however_much_waits_an_order_is_reckoned_once(
     made: list[str],
 ) -> None:
     """Whoever stands at a place asks for few of the orders that something is on its way for, home for all of them."""
-    monkeypatch.setattr(overlaid_order, "MAX_KEPT_STATES", 0)
+    monkeypatch.setattr(order_overlay, "MAX_KEPT_STATES", 0)
     cache.write_locations([location(PLACE, 1)])
     cache.write_stock([stock("P1", places={PLACE: 9})])
     numbers = [f"41{number:02}" for number in range(12)]
@@ -239,14 +251,14 @@ def test_read_interrupted_between_two_orders_leaves_no_stale_state(
 ) -> None:
     put_orders(cache, *(order(number, line(1, "P1", 3)) for number in ("4101", "4102")))
     outbox = OperationQueue(outbox_db)
-    states = overlaid_order.PendingOrders()
+    states = order_overlay.PendingOrders()
 
     def is_open(*numbers: str) -> list[bool]:
         return [each.now.state == 0 for each in states.some(reads.context, numbers).values()]
 
-    compute = overlaid_order.overlaid_order
+    compute = order_overlay.overlaid_order
 
-    def broken(context: QueryContext, number: str) -> overlaid_order.OverlaidOrder | None:
+    def broken(context: QueryContext, number: str) -> order_overlay.OverlaidOrder | None:
         if number == "4102":
             raise apsw.BusyError("somebody writes")
         return compute(context, number)
@@ -256,7 +268,7 @@ def test_read_interrupted_between_two_orders_leaves_no_stale_state(
     filled = update("4101", {1: 3}, merge=False, is_picked=True)
     enqueue(outbox, filled, update("4102", {1: 1}, merge=False))
     with monkeypatch.context() as patch:
-        patch.setattr(overlaid_order, "overlaid_order", broken)
+        patch.setattr(order_overlay, "overlaid_order", broken)
         with pytest.raises(apsw.BusyError):
             is_open("4101", "4102")
     assert is_open("4101", "4102") == [False, True]
@@ -265,17 +277,17 @@ def test_read_interrupted_between_two_orders_leaves_no_stale_state(
 def test_what_is_over_is_remembered_no_more(
     cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(overlaid_order, "MAX_KEPT_STATES", 5)
+    monkeypatch.setattr(order_overlay, "MAX_KEPT_STATES", 5)
     outbox = OperationQueue(outbox_db)
     put_orders(cache, *(order(str(number), line(1, "P1")) for number in range(30)))
     for number in range(30):
         enqueue(outbox, update(str(number), {1: 1}, merge=False))
-        assert not overlaid_order.closed_orders(reads.context, [str(number)])
+        assert not order_overlay.closed_orders(reads.context, [str(number)])
         (op,) = outbox.live_operations()
         outbox.begin_sending(op.op_id, b"")
         outbox.confirm(op.op_id)
         outbox.mark_read_back(op.op_id)
-    assert len(reads.context.keep(overlaid_order.PendingOrders)._orders) <= 5 + 1
+    assert len(reads.context.keep(order_overlay.PendingOrders)._orders) <= 5 + 1
 
 
 @pytest.mark.parametrize("sent", [True, False])
@@ -393,7 +405,7 @@ def test_who_changes_a_row_changes_it_for_nobody_else(
 def test_authorization_cache_is_bounded(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(overlaid_order, "MAX_KEPT_ORDERS", 3)
+    monkeypatch.setattr(order_overlay, "MAX_KEPT_ORDERS", 3)
     put_orders(cache, *(service_rows.order(each, service_rows.line(1)) for each in ORDERS_OPEN))
     for number in ORDERS_OPEN:
         _pick(outbox_db, number, {1: 0})
@@ -401,4 +413,4 @@ def test_authorization_cache_is_bounded(
         rows, total = reads.query("orders", {"size": len(ORDERS_OPEN)})
         assert total == len(ORDERS_OPEN)
         assert [row["order_number"] for row in rows] == ORDERS_OPEN
-    assert len(reads.context.keep(overlaid_order.OverlaidOrders)) <= 3
+    assert len(reads.context.keep(order_overlay.OverlaidOrders)) <= 3

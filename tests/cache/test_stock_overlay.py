@@ -13,7 +13,7 @@ from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.operation_states import SEND
+from aisle.outbox.operation_record import SEND
 from aisle.stored_messages import store_text
 from tests.cache.service_rows import line, location, order, product, put_orders, stock
 from tests.clock import Clock

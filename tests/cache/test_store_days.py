@@ -12,7 +12,7 @@ import pytest
 from aisle.cache.log_queries import week_starts
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import store_time
 from tests.cache import service_rows
 

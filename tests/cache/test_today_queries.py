@@ -15,7 +15,7 @@ from aisle.cache import today_queries as reads_today
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Write
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

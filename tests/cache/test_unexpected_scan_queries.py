@@ -14,7 +14,7 @@ from aisle.host.database import transaction
 from aisle.jobs.job import Write
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.operation_states import CONFIRM, SEND
+from aisle.outbox.operation_record import CONFIRM, SEND
 from tests.cache import service_rows
 from tests.cache.service_rows import line, location, order, product, put_orders, stock
 from tests.writes import ANNA, STORE, enqueue, intents, movement

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.cache.service_row_parsing import dump_row
+from aisle.cache.row_parsing_and_writing import dump_row
 from aisle.cache.writer import CacheWriter, WriteResult
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache.service_rows import line, location, order, product, put_orders, stock, store

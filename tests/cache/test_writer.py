@@ -10,15 +10,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from aisle.barcode_lookup_keys import lookup_keys
+from aisle.barcode_numbers import lookup_keys
 from aisle.cache import writer as writer_module
-from aisle.cache.parse_order import NO_PICKUP_DATE
+from aisle.cache.order_writer import NO_PICKUP_DATE
 from aisle.cache.reader import ALL_TOPICS, CacheReader
 from aisle.cache.schema import CACHE_TABLES, CHANGE_TOPICS, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.errors import StorageError
 from aisle.host.database import empty_database, fetch, schema_version
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from aisle.search_text import index_text, natural_key, normalise_text, search_variants
 from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store

@@ -6,7 +6,7 @@ import pytest
 
 from aisle.cli import embedded_service
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.db.availability_monitor import DatabaseMonitor
+from aisle.service.db.database_interface import DatabaseMonitor
 from aisle.service.open_service_and_admin_token import Service, open_service
 from tests.service.world import prepare
 

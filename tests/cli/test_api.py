@@ -12,7 +12,7 @@ import pytest
 from aisle.cli import api as door
 from aisle.cli import main
 from aisle.client import Response
-from aisle.client.errors import status_error
+from aisle.client.responses_and_errors import status_error
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_encoding import encode_json
 from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS

@@ -12,7 +12,10 @@ import pytest
 
 from aisle.cli import main
 from aisle.cli.barcode_sheet import MODULE_MM, QUIET_ZONE
+from aisle.jobs.collect_batch import BatchJob, BatchOrder, BatchState
+from aisle.jobs.job import Context
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS
+from aisle.scan.grammar_and_meaning_types import UnknownCode
 
 # Widths of bars and spaces for the values 0 to 106 of Code 128 (ISO/IEC 15417, table 1).
 _TABLE = """
@@ -88,6 +91,28 @@ def test_every_command_has_a_readable_barcode(capsys: pytest.CaptureFixture[str]
         assert bars[0][0] >= QUIET_ZONE
         assert wide - sum(bars[-1]) >= QUIET_ZONE
         assert wide * MODULE_MM < 85, "two of them and a gap have to fit beside each other on A4 and on Letter"
+
+
+def test_labels_of_totes_are_readable_and_taken_by_a_batch(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sheet", "--totes", "12"]) == 0
+    page = Sheet()
+    page.feed(capsys.readouterr().out)
+    labels = [label for label, _, _ in page.drawings]
+    assert labels == [f"TOTE-{number}" for number in range(1, 13)]
+    assert [decoded(bars) for _, _, bars in page.drawings] == labels
+    assert set(labels) <= set(page.text)
+    job, state = BatchJob(), BatchState(tuple(BatchOrder(f"41{number:02}") for number in range(12)))
+    for count, label in enumerate(labels, 1):
+        turn = job.handle(state._replace(orders=state.orders[:count]), UnknownCode(label), Context())
+        assert turn.verdict
+        assert turn.verdict.text.id == "batch.tote"
+        state = state._replace(orders=(*turn.state.orders, *state.orders[count:]))
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "1000", "x", ""])
+def test_a_wrong_number_of_totes_is_told(capsys: pytest.CaptureFixture[str], count: str) -> None:
+    assert main(["sheet", "--totes", count]) == 2
+    assert "--totes" in capsys.readouterr().err
 
 
 def test_words_stand_beside_the_bars(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,12 +18,12 @@ from aisle.cli import main
 from aisle.cli.token import _print_tokens
 from aisle.client import Response
 from aisle.contract.operations import OPERATIONS
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox import retention_and_archive
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import Author
-from aisle.service.auth.tokens import TokenInfo
+from aisle.service.auth.tokens_and_pins import TokenInfo
 from aisle.settings.setting_definitions import DEMO_STORE, EMBEDDED
 from tests.cli.command_tree import parse
 from tests.service.world import prepare

@@ -22,25 +22,25 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli import main
-from aisle.cli.doctor import courier, host_and_terminal
+from aisle.cli.doctor import host_settings_and_terminal, store_files_and_courier
 from aisle.cli.doctor.report import NOTE, OK, WRONG
 from aisle.cli.doctor.service import ServiceCheck, _service_findings, check_clock, check_write_safety
 from aisle.client import Response
-from aisle.courier.pull import sync_progress
-from aisle.courier.service_features import Features, parse_features
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.courier.service_features_and_lists import Features, parse_features
 from aisle.errors import StorageError
-from aisle.host import database_folder, files_in_use
+from aisle.host import file_locks, store_and_database_folders
 from aisle.host.database import transaction
 from aisle.host.deleted_file_recovery import recover_file
 from aisle.host.leader_lock import Leader, LeaderLock
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.operation_body_types import LineExcess
-from aisle.outbox.excess import excess_reason_of
+from aisle.outbox.merge_and_rebase import excess_reason_of
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import principal_of
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.retention_and_archive import open_archive
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import open_session
 from aisle.settings.load_settings import load_settings
 from aisle.settings.parse_settings_file import save_last_valid
@@ -96,7 +96,7 @@ def filled(home: StoreFolder) -> CacheWriter:
     cache = CacheWriter(open_cache(home.folder, writer=True), home.store)
     cache.write_products([service_rows.product("P1", "Tea", "4006381333931")])
     cache.write_stock([service_rows.stock("P1", 20)])
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
     cache.set_link(LinkRow(state="live", last_ok=time.time()))
     return cache
 
@@ -315,6 +315,8 @@ def test_unreadable_part_is_a_line_with_reason_and_advice(
 def test_kept_copy_of_a_replaced_outbox_is_reported(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     filled(home)
     held = open_outbox(home.folder)
+    with transaction(held):
+        OperationQueue(held).enqueue(intents(update("O1", {1: 1})), ANNA)
     home.outbox.unlink()
     open_outbox(home.folder).close()
     kept = recover_file(held).copy_path
@@ -327,7 +329,7 @@ def test_kept_copy_of_a_replaced_outbox_is_reported(home: StoreFolder, capsys: p
 def test_an_outbox_of_an_older_program_is_left_as_it_is(
     home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.cli.doctor.cache_and_outbox.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
+    monkeypatch.setattr("aisle.cli.doctor.store_files_and_courier.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
     open_outbox(home.folder).close()
     found = doctor(capsys)
     assert found.of("outbox") == [(NOTE, "nothing waits; schema 1 of 2 The next start brings it up to date.")]
@@ -349,7 +351,7 @@ def on_disk(home: StoreFolder, monkeypatch: pytest.MonkeyPatch, kind: str) -> No
     """The home lies on a disk of this kind, wherever the tests do."""
     mounts = home.root.parent / "mountinfo"
     mounts.write_text(f"1 0 0:1 / {home.root.resolve()} rw - {kind} x rw\n")
-    monkeypatch.setattr(database_folder, "MOUNTS_FILE", mounts)
+    monkeypatch.setattr(store_and_database_folders, "MOUNTS_FILE", mounts)
 
 
 @pytest.mark.parametrize(("kind", "says"), [("nfs4", "network"), ("tmpfs", "lies in memory (tmpfs)")])
@@ -379,9 +381,9 @@ def test_a_disk_that_will_not_do_is_named_with_the_reason(
 def test_room_on_the_disk(
     home: StoreFolder, monkeypatch: pytest.MonkeyPatch, free: float, verdict: str, words: str
 ) -> None:
-    monkeypatch.setattr("aisle.cli.doctor.host_and_terminal.shutil.disk_usage", lambda path: Usage(free))
-    monkeypatch.setattr("aisle.host.database_folder.os.statvfs", lambda path: Blocks(int(free // 512)))
-    (finding,) = host_and_terminal.check_disk(LoadedSettings(Settings(), home.root))
+    monkeypatch.setattr("aisle.cli.doctor.host_settings_and_terminal.shutil.disk_usage", lambda path: Usage(free))
+    monkeypatch.setattr("aisle.host.store_and_database_folders.os.statvfs", lambda path: Blocks(int(free // 512)))
+    (finding,) = host_settings_and_terminal.check_disk(LoadedSettings(Settings(), home.root))
     assert (finding.verdict, words in str(finding)) == (verdict, True)
 
 
@@ -412,7 +414,7 @@ def test_a_check_that_fails_itself_stops_no_other(
     def fails(path: object) -> None:
         raise RuntimeError("no such thing")
 
-    monkeypatch.setattr("aisle.cli.doctor.host_and_terminal.shutil.disk_usage", fails)
+    monkeypatch.setattr("aisle.cli.doctor.host_settings_and_terminal.shutil.disk_usage", fails)
     found = doctor(capsys)
     assert found.of("disk") == [(WRONG, "cannot be checked RuntimeError: no such thing")]
     assert found.of("terminal")
@@ -614,20 +616,20 @@ def test_a_courier_that_is_stopped_or_silent_is_no_live_link(
 
 
 def test_without_a_list_of_locks_the_holder_is_looked_for(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files_in_use, "LOCKS_FILE", home.root / "none")
-    assert courier.is_lock_held(home.lock, os.getpid())
-    assert not courier.is_lock_held(home.lock, 2**22 + 1)
+    monkeypatch.setattr(file_locks, "LOCKS_FILE", home.root / "none")
+    assert store_files_and_courier.is_lock_held(home.lock, os.getpid())
+    assert not store_files_and_courier.is_lock_held(home.lock, 2**22 + 1)
 
 
 def test_a_lock_of_another_file_with_the_same_number_is_not_the_couriers(
     home: StoreFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     locks = home.root / "locks"
-    monkeypatch.setattr(files_in_use, "file_id", lambda path: (os.makedev(8, 7), 4711))
-    monkeypatch.setattr(files_in_use, "LOCKS_FILE", locks)
+    monkeypatch.setattr(file_locks, "file_id", lambda path: (os.makedev(8, 7), 4711))
+    monkeypatch.setattr(file_locks, "LOCKS_FILE", locks)
     for device, is_held in (("08:07", True), ("08:08", False)):
         locks.write_text(f"1: FLOCK ADVISORY WRITE 99 {device}:4711 0 EOF\n", encoding="ascii")
-        assert courier.is_lock_held(home.lock, os.getpid()) is is_held
+        assert store_files_and_courier.is_lock_held(home.lock, os.getpid()) is is_held
 
 
 def test_what_waits_for_a_pin_is_named(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
@@ -707,10 +709,12 @@ def test_a_cache_that_is_not_whole_or_old_is_told(home: StoreFolder, capsys: pyt
     cache.set_link(LinkRow(last_ok=time.time() - 90_000))
     assert "25 h ago" in doctor(capsys).of("cache")[0][1]
     with cache.transaction():
-        sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0, missing=("stock",)))
+        full_sync_stages_and_progress.save_progress(
+            cache, full_sync_stages_and_progress.SyncProgress(completed=1.0, missing=("stock",))
+        )
     assert "Not all of stock could be read." in doctor(capsys).of("cache")[0][1]
     with cache.transaction():
-        sync_progress.save_progress(cache, sync_progress.SyncProgress())
+        full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress())
     assert "is not fully loaded yet" in doctor(capsys).of("cache")[0][1]
 
 
@@ -729,18 +733,18 @@ def test_receiving_place_that_the_store_lacks_is_told(
 def test_last_scanner_test_is_reported(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     trace = home.root / "trace"
     loaded = LoadedSettings(Settings(trace=str(trace)), home.root)
-    assert next(iter(host_and_terminal.check_scanner(loaded))).verdict == NOTE
+    assert next(iter(host_settings_and_terminal.check_scanner(loaded))).verdict == NOTE
     lines = [
         {"job": "scanner_test", "verdict": "scanner_test.good"},
         {"job": "scanner_test", "verdict": "input.no_gs"},
         {"job": "pick", "verdict": "pick.picked"},
     ]
     trace.write_text("half a line\n" + "\n".join(json.dumps(line) for line in lines) + "\n{")
-    (found,) = host_and_terminal.check_scanner(loaded)
+    (found,) = host_settings_and_terminal.check_scanner(loaded)
     assert (found.verdict, found.facts["finding"]) == (NOTE, "input.no_gs")
     assert "FNC1" in found.what
     trace.write_text(json.dumps(lines[0]))
-    (found,) = host_and_terminal.check_scanner(loaded)
+    (found,) = host_settings_and_terminal.check_scanner(loaded)
     assert found.verdict == OK
 
 
@@ -763,7 +767,7 @@ def test_the_colours_of_a_terminal(environ: dict[str, str], known: tuple[int, ..
     asked = [
         sys.executable,
         "-c",
-        "import sys, ast\nfrom aisle.session.screen_size_and_terminal import colour_count\n"
+        "import sys, ast\nfrom aisle.session.terminal_screen_and_keys import colour_count\n"
         "print(colour_count(ast.literal_eval(sys.argv[1])))",
     ]
     found = subprocess.run([*asked, repr(environ)], capture_output=True, text=True, check=True, timeout=60)

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from aisle.cli.service_client import service_client, store_folder_of
-from aisle.cli.web_people_client import PeopleClient
+from aisle.cli.web import PeopleClient
 from aisle.service.db import sqlite_database
 from aisle.service.db.database_interface import database_failure
 from aisle.service.db.sqlite_writer import SqliteWriter

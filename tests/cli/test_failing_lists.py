@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from aisle.cli import main
-from aisle.jobs.list_problem_messages import list_name
+from aisle.jobs.names_in_messages import list_name
 from aisle.tui.message_text import MessageWriter
 from tests.courier.fake_service import OWN, Fake, name_of
 from tests.courier.test_failing_lists import LISTS

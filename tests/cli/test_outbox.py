@@ -11,10 +11,10 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli import main
-from aisle.courier.request_failure_messages import reason_of
+from aisle.courier.link_state import reason_of
 from aisle.errors import SettingsError
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.observed_behaviour import MOVEMENT_FOUND_BY_REFERENCE, NO, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, principal_of

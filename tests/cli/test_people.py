@@ -13,7 +13,7 @@ import pytest
 
 from aisle.cli import main, people
 from aisle.client import Client, Response
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.service.db.database_interface import Transaction
 from aisle.service.open_service_and_admin_token import open_service
 from aisle.settings.setting_definitions import DEMO_STORE, EMBEDDED

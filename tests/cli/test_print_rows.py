@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from aisle.cli.print_rows import print_json_rows, print_table
+from aisle.cli.print_rows_and_messages import print_json_rows, print_table
 
 WILD = "a\x1b[2J\u009b2J\u202eb\x7f箱"
 

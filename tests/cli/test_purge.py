@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import purge
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.retention_and_archive import Retention, open_archive
 from aisle.settings.process_time_zone import set_process_zone

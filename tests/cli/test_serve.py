@@ -11,7 +11,7 @@ from aisle.cli import main
 from aisle.cli import serve as door
 from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
 from aisle.service.db.database_interface import Database
-from aisle.service.domain.timestamps import TimeZones
+from aisle.service.domain.quantities_times_and_json import TimeZones
 from aisle.service.http import run_server
 from aisle.service.http.run_server import ServerOptions
 from aisle.service.open_service_and_admin_token import Service

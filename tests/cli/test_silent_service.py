@@ -15,9 +15,9 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli import sync
 from aisle.cli.sync import CHECK_S, MAX_SILENCE_S, MESSAGE_S, ResponseTimer, WaitMessages, wait_while_answered
-from aisle.client.response_and_json_limits import Response
+from aisle.client.responses_and_errors import Response
 from aisle.errors import AisleError
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 
 URL = "http://shop.example"

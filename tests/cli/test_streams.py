@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main, open_app
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from tests.service.world import prepare
 
 

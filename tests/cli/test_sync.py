@@ -17,12 +17,12 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.cli import main
 from aisle.cli import sync as courier
 from aisle.cli.sync import _print_summary, _wait_for_cache
-from aisle.courier.pull import sync_progress
-from aisle.courier.pull.sync_progress import SyncProgress
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.courier.pull.full_sync_stages_and_progress import SyncProgress
 from aisle.errors import StorageError
 from aisle.host import hung_courier
 from aisle.host.leader_lock import Leader, LeaderLock
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.settings.setting_definitions import EMBEDDED
 from tests.courier.session_outbox import Desk
 from tests.courier.writes import update
@@ -55,7 +55,7 @@ def sync(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
 def kept(home: StoreFolder) -> SyncProgress:
     """How far the cache has come."""
     with closing(open_cache(home.folder, writer=False)) as connection:
-        return sync_progress.load_progress(CacheWriter(connection, STORE))
+        return full_sync_stages_and_progress.load_progress(CacheWriter(connection, STORE))
 
 
 def wait_for(condition: Callable[[], object], within_s: float = 60.0) -> None:
@@ -118,7 +118,9 @@ def test_a_part_that_could_not_be_read_is_said(capsys: pytest.CaptureFixture[str
     assert sync(capsys)[0] == 0
     with closing(open_cache(home.folder, writer=True)) as connection:
         cache = CacheWriter(connection, STORE)
-        sync_progress.save_progress(cache, sync_progress.load_progress(cache)._replace(missing=("products",)))
+        full_sync_stages_and_progress.save_progress(
+            cache, full_sync_stages_and_progress.load_progress(cache)._replace(missing=("products",))
+        )
     assert _print_summary(home) == 1
     told = capsys.readouterr()
     assert "42 orders" in told.out

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aisle.cli.web_people_client import PeopleClient, StorePerson, identify_person
+from aisle.cli.web import PeopleClient, StorePerson, identify_person
 from aisle.client import Client
 from aisle.settings.load_settings import load_settings
 from aisle.settings.settings_files_and_folders import LoadedSettings

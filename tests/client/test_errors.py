@@ -9,7 +9,7 @@ import pytest
 
 from aisle.client import Outcome, Response, RetryPolicy, outcome_of
 from aisle.client.client import parse_retry_after, wait_before_retry
-from aisle.client.errors import (
+from aisle.client.responses_and_errors import (
     ClientError,
     Conflict,
     Forbidden,

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from aisle.client import Client, Response
-from aisle.client.errors import NotSent, OutcomeUnknown, ServerError
+from aisle.client.responses_and_errors import NotSent, OutcomeUnknown, ServerError
 from aisle.client.transport import SMALL_RESPONSE_BYTES, Timeouts, asgi_transport
 from aisle.errors import SettingsError
 from tests.client.recording_service import Service, reply

@@ -11,8 +11,8 @@ import pytest
 
 from aisle.client import Client
 from aisle.client.csv_load.service_reads import fetch_orders
-from aisle.client.errors import InvalidResponse
 from aisle.client.paging import PageNumberCursor
+from aisle.client.responses_and_errors import InvalidResponse
 from aisle.contract.request_encoding import get_operation
 from aisle.errors import ContractError
 from tests.client.recording_service import Sent, Service, reply

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from aisle.client.errors import InvalidResponse, ServerError, Unauthorized
-from aisle.client.sign_in import DEFAULT_TOKEN_S, NotSignedIn, SignedIn, sign_in
+from aisle.client.responses_and_errors import InvalidResponse, ServerError, Unauthorized
+from aisle.client.sign_in_and_token_file import DEFAULT_TOKEN_S, NotSignedIn, SignedIn, sign_in
 from tests.client.recording_service import Service, reply
 
 FRED = {"user": "fred", "name": "Fred Harper", "role": "supervisor", "token": "t1", "store_number": "0001"}

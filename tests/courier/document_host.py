@@ -10,7 +10,7 @@ from aisle.courier.courier import Courier
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.host.database import transaction
 from aisle.jobs.job import Resolve, Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.outbox.observed_behaviour import LOG_FOUND_BY_REFERENCE, MOVEMENT_FOUND_BY_REFERENCE, ObservedBehaviour
 from aisle.outbox.operation_record import Operation
 from tests.courier.document_service import Plain

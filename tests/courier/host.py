@@ -13,7 +13,7 @@ from aisle.courier.courier import Courier, Runtime
 from aisle.courier.leader_process import LeaderOptions, become_leader, lead
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.host.leader_lock import Leader, LeaderLock
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from tests.courier.fake_service import Fake
 from tests.courier.session_outbox import Desk
 from tests.courier.simulated_time import Time

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cli.print_rows_and_messages import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
 from aisle.host.database import transaction
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Resolve, Rows, Start, Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob, operation_choices
 from aisle.jobs.view import DetailView, Frame, LinkState
 from aisle.outbox.operation_record import Operation
@@ -30,7 +30,7 @@ from aisle.scan.grammar_and_meaning_types import Choice
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.open_service_and_admin_token import open_service
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.courier.document_host import LOG, MOVE, PUT
 from tests.courier.document_service import Plain
 from tests.courier.fake_service import answer_lost, not_applied, says

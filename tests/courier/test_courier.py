@@ -10,13 +10,22 @@ import httpx
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.client.errors import NotSent
-from aisle.courier.link_state import LIVE, OFFLINE, SYNCING, TOKEN_REFUSED, LinkLog, LinkStatus
-from aisle.courier.operator_notices import MAX_PER_MINUTE, Notice, OperatorNotices
+from aisle.client.responses_and_errors import NotSent
+from aisle.courier.link_state import (
+    LIVE,
+    MAX_PER_MINUTE,
+    OFFLINE,
+    SYNCING,
+    TOKEN_REFUSED,
+    LinkLog,
+    LinkStatus,
+    Notice,
+    OperatorNotices,
+    reason_of,
+)
 from aisle.courier.pull.read_timetable import PullIntervals
-from aisle.courier.request_failure_messages import reason_of
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
-from aisle.outbox.read_and_immediate_requests import request_read
+from aisle.outbox.requests_and_token_holders import request_read
 from aisle.stored_messages import NO_MESSAGE, store_text
 from tests.courier.fake_service import Fake, Fault, answer_lost, lost_before, name_of, not_applied, says
 from tests.courier.host import Host

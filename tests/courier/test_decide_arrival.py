@@ -29,11 +29,10 @@ from aisle.courier.push.decide_arrival_from_lookup import (
     lookup_method,
     order_state,
 )
-from aisle.courier.push.outgoing_request import request_body
-from aisle.courier.push.references_to_find_operations import OFF, REFERENCE, SOURCE, entry_references
-from aisle.courier.service_features import Features
+from aisle.courier.push.outgoing_request import OFF, REFERENCE, SOURCE, entry_references, request_body
+from aisle.courier.service_features_and_lists import Features
 from aisle.jobs.job import Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.outbox.operation_record import Operation
 from tests.courier.session_outbox import Desk
 from tests.courier.writes import STORE, movement, update

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aisle.barcode_lookup_keys import lookup_keys
+from aisle.barcode_numbers import lookup_keys
 from aisle.jobs.job import Context, Write
 from aisle.jobs.receive.receive_state_and_differences import ReceiptEntry, ReceiveState, receipt_write
-from aisle.outbox.read_and_immediate_requests import request_read
+from aisle.outbox.requests_and_token_holders import request_read
 from tests.courier.fake_service import Fake, says
 from tests.courier.host import Host
 from tests.courier.test_real_service import Shop
@@ -171,3 +172,29 @@ async def test_our_own_service_tells_of_a_delivery_and_counts_by_line(shop: Shop
             rows, _ = shop.reads.query("receipts", {})
             mine = [row["received_quantity"] for row in rows if row["order_number"] == "IN-1"]
             assert mine == [2], "beside those of the demo store"
+
+
+async def test_receipts_show_before_they_are_sent_what_our_own_service_books(shop: Shop) -> None:
+    """What is over on a named line fills another line; an undo is filled by the excess of another line."""
+    async with shop.courier() as courier:
+        product = str(shop.first()["lines"][0]["product_number"])
+        lines = [{"product_number": product, "quantity": quantity} for quantity in (4, 10, 3)]
+        body = {"orders": [{"order_number": "IN-1", "no_of_containers": 1, "order_lines": lines}]}
+        async with shop.client(straight=True) as client:
+            await client.call("create-store-deliveries", body, store_number=STORE)
+        courier.wake()
+        await shop.time.until(lambda: received(shop, "IN-1") is not None, 60)
+        for line, quantity, figures in (
+            (1, 4, [4, 0, 0]),
+            (1, 4, [4, 4, 0]),
+            (3, 9, [4, 10, 3]),
+            (3, 4, [4, 10, 7]),
+            (1, -4, [4, 10, 3]),
+            (2, -10, [4, 0, 3]),
+        ):
+            entry = ReceiptEntry(product, line, Decimal(abs(quantity)))
+            (op_id,) = shop.desk.write(receipt("IN-1", entry, sign=1 if quantity > 0 else -1))
+            assert [came for _, came in received(shop, "IN-1") or ()] == figures
+            courier.wake()
+            await shop.time.until(partial(shop.desk.is_read_back, op_id), 60)
+            assert [came for _, came in received(shop, "IN-1") or ()] == figures

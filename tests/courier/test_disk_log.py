@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from aisle.courier import leader_process
-from aisle.courier.operator_notices import QUIET_S, DiskLog, OperatorNotices
+from aisle.courier.link_state import QUIET_S, DiskLog, OperatorNotices
 from aisle.errors import StorageError
 from aisle.host import courier_log
 from tests.courier.host import Host

@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cli.print_rows_and_messages import reason_text
 from aisle.courier.push.decide_arrival_from_lookup import is_empty_response_final
 from aisle.jobs.job import Write
-from aisle.outbox.begin_split_or_shorten_operation import split_movement
+from aisle.outbox.operation_queue import split_movement
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER
 from tests.courier.document_host import LOG, MOVE, PUT, Shop, loss
 from tests.courier.fake_service import Fake, Fault, answer_lost, not_applied

@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
+from aisle.courier.pauses_and_wake_event import MAX_RETRY_S
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.errors import StorageError
 from aisle.host.database import fetch
-from aisle.outbox.read_and_immediate_requests import FULL_SYNC, request_read
 from aisle.outbox.replay_after_restore import ReplayCounts
+from aisle.outbox.requests_and_token_holders import FULL_SYNC, request_read
 from tests.courier.fake_service import Fake, Fault, broken_answer, name_of, says
 from tests.courier.host import Host
 from tests.courier.writes import update

@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.cli.stored_messages_in_english import reason_text
-from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
+from aisle.cli.print_rows_and_messages import reason_text
+from aisle.courier.pauses_and_wake_event import MAX_RETRY_S
 from aisle.courier.pull.cache_update import CacheUpdate
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.jobs.view import UnusableRows
-from aisle.outbox.read_and_immediate_requests import request_read
-from aisle.outbox.stored_reasons import DUPLICATE_KEY
+from aisle.outbox.operation_record import DUPLICATE_KEY
+from aisle.outbox.requests_and_token_holders import request_read
 from tests.cache.test_stock_overlay import logs
 from tests.courier.document_service import Plain
 from tests.courier.fake_service import OWN, Fake, name_of

@@ -12,14 +12,13 @@ import httpx
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.client.errors import InvalidResponse, NotSent
+from aisle.client.responses_and_errors import InvalidResponse, NotSent
 from aisle.courier.courier import Courier
-from aisle.courier.pull.full_sync_stages import paged_stage
-from aisle.courier.pull.sync_progress import SyncProgress
+from aisle.courier.pull.full_sync_stages_and_progress import SyncProgress, paged_stage
 from aisle.errors import StorageError
 from aisle.host.database import fetch, transaction
-from aisle.outbox.read_and_immediate_requests import request_read
-from aisle.outbox.stored_reasons import DUPLICATE_KEY, UnusableRows
+from aisle.outbox.operation_record import DUPLICATE_KEY, UnusableRows
+from aisle.outbox.requests_and_token_holders import request_read
 from tests.courier.fake_service import OWN, Fake, Fault, lost_before, name_of, says
 from tests.courier.host import Host, quiet
 from tests.courier.writes import movement

@@ -15,9 +15,9 @@ from aisle.courier.push.immediate_requests import CLEARANCE, SIGN_IN
 from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SECRET_PREFIX
 from aisle.jobs.job import Request
-from aisle.outbox import read_and_immediate_requests
+from aisle.outbox import requests_and_token_holders
 from aisle.outbox.operation_record import Author
-from aisle.outbox.read_and_immediate_requests import ANSWERED, EXPIRED, REQUESTED, STARTED, UNKNOWN
+from aisle.outbox.requests_and_token_holders import ANSWERED, EXPIRED, REQUESTED, STARTED, UNKNOWN
 from tests.courier.fake_service import OWN, Fake, answer_lost, lost_before, says
 from tests.courier.host import Host, quiet
 from tests.courier.writes import STORE
@@ -65,7 +65,7 @@ def desk(aisle_home: Path) -> Any:
 
 def ask(host: Host, name: str = "a1", kind: str = "clearance", secret: str = "") -> None:
     with transaction(host.desk.db):
-        read_and_immediate_requests.insert_request(
+        requests_and_token_holders.insert_request(
             host.desk.db, name, Request(kind, BODY, WAIT_S, secret=secret), WHO, host.time.clock()
         )
 
@@ -79,7 +79,7 @@ async def prove(host: Host, courier: Courier, pin: str = "2468", name: str = "pi
 
 
 def stands(host: Host, name: str = "a1") -> tuple[str, Any]:
-    (row,), _ = read_and_immediate_requests.read_answer(host.desk.db, name)
+    (row,), _ = requests_and_token_holders.read_answer(host.desk.db, name)
     return row["state"], row["answer"]
 
 
@@ -171,11 +171,11 @@ async def test_late_request_expires_unsent(desk: Host) -> None:
 async def test_a_session_ends_it_too_and_then_no_courier_begins_it(desk: Host) -> None:
     ask(desk)
     begun = desk.time.now
-    assert not read_and_immediate_requests.expire_overdue(desk.desk.db, begun + WAIT_S - 1)
-    assert read_and_immediate_requests.expire_overdue(desk.desk.db, begun + WAIT_S)
-    assert not read_and_immediate_requests.start_request(desk.desk.db, "a1", begun), "though its clock were behind"
+    assert not requests_and_token_holders.expire_overdue(desk.desk.db, begun + WAIT_S - 1)
+    assert requests_and_token_holders.expire_overdue(desk.desk.db, begun + WAIT_S)
+    assert not requests_and_token_holders.start_request(desk.desk.db, "a1", begun), "though its clock were behind"
     ask(desk, "a2")
-    assert read_and_immediate_requests.expire_overdue(desk.desk.db, begun - 3600), (
+    assert requests_and_token_holders.expire_overdue(desk.desk.db, begun - 3600), (
         "the clock was set back: it would wait for an hour"
     )
     assert stands(desk, "a2")[0] == EXPIRED
@@ -184,7 +184,7 @@ async def test_a_session_ends_it_too_and_then_no_courier_begins_it(desk: Host) -
 async def test_only_one_begins_it(desk: Host) -> None:
     ask(desk)
     now = desk.time.now
-    assert [read_and_immediate_requests.start_request(desk.desk.db, "a1", now) for _ in range(2)] == [True, False]
+    assert [requests_and_token_holders.start_request(desk.desk.db, "a1", now) for _ in range(2)] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ async def test_a_courier_that_dies_in_between_makes_it_unknown(desk: Host) -> No
         courier.wake()
         await desk.time.until(lambda: stands(desk)[0] == ANSWERED, WAIT_S)
     ask(desk, "a2")
-    assert read_and_immediate_requests.start_request(desk.desk.db, "a2", desk.time.now), "its process ends here"
+    assert requests_and_token_holders.start_request(desk.desk.db, "a2", desk.time.now), "its process ends here"
     async with desk.running(desk.courier(intervals=quiet())):
         await live(desk)
         await desk.time.until(lambda: stands(desk, "a2")[0] == UNKNOWN, 60)

@@ -434,7 +434,7 @@ async def test_long_courier_log_is_rotated_and_deleted_one_recreated(host: Host)
 SCRIPT = """
 import sys
 from aisle.courier.standby import run_with_standby
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from pathlib import Path
 home = StoreFolder(Path(sys.argv[1]), "http://127.0.0.1:1", "0001")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.client.errors import CERTIFICATE_ERROR
-from aisle.courier.link_state import LIVE, OFFLINE, TOKEN_REFUSED, LinkLog, LinkStatus
-from aisle.courier.operator_notices import OperatorNotices
+from aisle.client.responses_and_errors import CERTIFICATE_ERROR
+from aisle.courier.link_state import LIVE, OFFLINE, TOKEN_REFUSED, LinkLog, LinkStatus, OperatorNotices
 from aisle.stored_messages import StoredMessage
 
 DOWN, UNTRUSTED, OUT, UP = (

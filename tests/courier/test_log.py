@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cli.print_rows_and_messages import reason_text
 from aisle.jobs.job import Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.jobs.supervisor.order_action_writes import CLOSE_LINE, REOPEN_LINE, OrderAction, decide
-from aisle.outbox.read_and_immediate_requests import request_read
+from aisle.outbox.requests_and_token_holders import request_read
 from tests.courier.fake_service import OWN, Fake
 from tests.courier.test_push_loop import Rig
 from tests.courier.test_real_service import Shop

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, YES
-from aisle.session.job_context import iso_time
+from aisle.session.job_context_and_query_answers import iso_time
 from tests.courier.document_service import Plain
 from tests.courier.host import Host
 from tests.courier.simulated_time import Time

@@ -24,7 +24,7 @@ from aisle.courier.notify import (
     notification_topics,
 )
 from aisle.host.notify_sockets import CourierSocket, SessionSocket, matching_topics, socket_folder
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from tests.courier.simulated_time import Time
 from tests.run_length import tries
 

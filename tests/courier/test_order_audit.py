@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.outbox.read_and_immediate_requests import request_read
+from aisle.outbox.requests_and_token_holders import request_read
 from tests.courier.fake_service import OWN, Fake
 from tests.courier.host import Host
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.courier.test_real_service import Shop

@@ -10,16 +10,16 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cli.print_rows_and_messages import reason_text
 from aisle.client import Client
 from aisle.client.client import RetryPolicy
 from aisle.courier.link_state import OFFLINE, TOKEN_REFUSED, ServiceLink
-from aisle.courier.push.adapt_update_to_service import AdaptedOperation
 from aisle.courier.push.decide_after_send import MAX_PLAIN_TRIES, PushCallbacks
+from aisle.courier.push.immediate_requests import TokenStore
+from aisle.courier.push.pre_push_checks import AdaptedOperation
 from aisle.courier.push.push_loop import MAX_IN_FLIGHT, PushLoop
-from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.jobs.job import Write
-from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
+from aisle.jobs.supervisor.service_fields_and_values import update_write
 from aisle.outbox.operation_record import Operation
 from tests.courier.document_host import PUT, Shop
 from tests.courier.fake_service import OWN, Fake, Fault, answer_lost, broken_answer, lost_before, not_applied, says

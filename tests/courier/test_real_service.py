@@ -15,7 +15,7 @@ from aisle.cache.reader import CacheReader
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier, Runtime
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Write
 from aisle.jobs.view import msg
 from aisle.service.app_options_and_limits import ServiceOptions

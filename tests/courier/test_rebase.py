@@ -13,16 +13,16 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cli.print_rows_and_messages import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
-from aisle.courier.push.adapt_update_to_service import adapt_to_lines, needs_adapting
 from aisle.courier.push.outgoing_request import request_body, request_headers
-from aisle.courier.service_features import Features
+from aisle.courier.push.pre_push_checks import adapt_to_lines, needs_adapting
+from aisle.courier.service_features_and_lists import Features
 from aisle.host.database import transaction
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write
-from aisle.outbox.excess import EXCESS, parse_excess
+from aisle.outbox.merge_and_rebase import EXCESS, parse_excess
 from aisle.outbox.operation_record import Operation
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.open_service_and_admin_token import Service, open_service

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cache.compare_unconfirmed_operation import items_of_operation
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cache.unconfirmed_operation_queries import items_of_operation
+from aisle.cli.print_rows_and_messages import reason_text
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND
 from aisle.outbox.observed_behaviour import (
     CONTAINS,

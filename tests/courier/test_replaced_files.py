@@ -10,14 +10,14 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cli.print_rows_and_messages import reason_text
 from aisle.courier.courier import Runtime
 from aisle.courier.leader_process import LeaderOptions, Leadership
 from aisle.host.deleted_file_recovery import NEWER_PROGRAM, list_copies
 from aisle.host.leader_lock import Leader, LeaderLock
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import Step
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import open_session
 from aisle.settings.setting_definitions import Settings
 from tests.courier.fake_service import lost_before

@@ -14,10 +14,10 @@ import httpx
 import pytest
 
 from aisle.client import Client, Response
+from aisle.courier.notify import PRODUCT, Topic
 from aisle.courier.pull.change_feed import ChangeFeed
 from aisle.courier.pull.run_queued_reads import PendingReadBacks
 from aisle.courier.pull.single_reads import SingleReads
-from aisle.courier.topics import PRODUCT, Topic
 from aisle.host.database import transaction
 from tests.courier.host import Host
 from tests.courier.test_picks_and_moves import goods

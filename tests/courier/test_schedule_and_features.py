@@ -11,16 +11,14 @@ from math import inf
 import pytest
 
 from aisle.client.paging import Row
-from aisle.courier.backoff_and_list_pauses import backoff_s
 from aisle.courier.courier import Courier
+from aisle.courier.notify import Topic, topics_of_operation
+from aisle.courier.pauses_and_wake_event import WakeEvent, backoff_s
 from aisle.courier.pull.cache_update import ReadSequence
 from aisle.courier.pull.read_timetable import PullIntervals, Timetable
 from aisle.courier.pull.run_queued_reads import PendingReadBacks
-from aisle.courier.push.outgoing_request import request_body
-from aisle.courier.push.references_to_find_operations import OFF
-from aisle.courier.service_features import Features, features_of_headers, parse_features
-from aisle.courier.topics import Topic, topics_of_operation
-from aisle.courier.wake_event import WakeEvent
+from aisle.courier.push.outgoing_request import OFF, request_body
+from aisle.courier.service_features_and_lists import Features, features_of_headers, parse_features
 from aisle.outbox.operation_record import CREATE_LOGS
 from tests.courier.document_host import LOG, PUT, Shop, loss
 from tests.courier.fake_service import answer_lost, says

@@ -14,11 +14,11 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cli.print_rows_and_messages import reason_text
 from aisle.courier.courier import Courier
 from aisle.jobs.job import Write
-from aisle.jobs.supervisor.parse_and_format_store_product_values import UPDATE
-from aisle.outbox.excess import is_excess
+from aisle.jobs.supervisor.service_fields_and_values import UPDATE
+from aisle.outbox.merge_and_rebase import is_excess
 from aisle.outbox.replay_after_restore import list_restores
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.open_service_and_admin_token import open_service

@@ -12,24 +12,24 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cache.parse_stored_row import iso_time
+from aisle.cache.stored_row_values import iso_time
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.clock_skew_and_steady_clock import (
+from aisle.courier.clock_skew_and_clock_jump import (
     MIN_JUMP_S,
     MIN_SKEW_S,
     SKEW_WINDOW_S,
     ClockSkew,
     SteadyClock,
+    apply_clock_jump,
     has_jumped,
     to_steady_clock,
 )
 from aisle.courier.courier import Courier, Runtime
 from aisle.courier.leader_process import LeaderOptions, Leadership
 from aisle.courier.push.outgoing_request import request_headers
-from aisle.courier.service_features import parse_features
-from aisle.courier.shift_times_after_clock_jump import apply_clock_jump
+from aisle.courier.service_features_and_lists import parse_features
 from aisle.host.database import fetch
-from aisle.outbox.read_and_immediate_requests import request_read
+from aisle.outbox.requests_and_token_holders import request_read
 from aisle.stored_messages import store_message
 from tests.courier.fake_service import lost_before, name_of, not_applied, says
 from tests.courier.host import Host, run_courier
@@ -251,7 +251,7 @@ def test_clock_jump_is_applied_once_despite_courier_kill(
         before = settles_in()
         clock.set_by = jump
         with monkeypatch.context() as patched:
-            patched.setattr(f"aisle.courier.shift_times_after_clock_jump.{end}", killed)
+            patched.setattr(f"aisle.courier.clock_skew_and_clock_jump.{end}", killed)
             with pytest.raises(ZeroDivisionError):
                 apply_clock_jump(*files, clock.steady())
         assert apply_clock_jump(*files, clock.steady()) == pytest.approx(jump)

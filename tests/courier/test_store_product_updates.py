@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cli.print_rows_and_messages import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.courier.push.decide_arrival_from_lookup import (
     ABSENT,
@@ -26,7 +26,7 @@ from aisle.courier.push.decide_arrival_from_lookup import (
     decide,
 )
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Json, Write
-from aisle.jobs.supervisor.parse_and_format_store_product_values import UPDATE, update_write
+from aisle.jobs.supervisor.service_fields_and_values import UPDATE, update_write
 from aisle.outbox.operation_record import Operation
 from aisle.store_product_settings import LABEL_CHECK, LABEL_EXPIRY, UNDONE_EXPIRY, parse_entry_values
 from tests.courier.document_host import Shop

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.outbox.read_and_immediate_requests import request_read
+from aisle.outbox.requests_and_token_holders import request_read
 from tests.courier.fake_service import Fake, says
 from tests.courier.host import Host
 from tests.courier.writes import STORE

@@ -14,8 +14,7 @@ import pytest
 from aisle.host.database import transaction
 from aisle.jobs.job import Write
 from aisle.jobs.view import msg
-from aisle.outbox.operation_states import CLOSED, CONFIRMED, REFUSED
-from aisle.outbox.stored_reasons import reason_of_operation
+from aisle.outbox.operation_record import CLOSED, CONFIRMED, REFUSED, reason_of_operation
 from aisle.stored_messages import LATER_COUNT, is_stored_message, read_message
 from tests.courier.session_outbox import Desk
 from tests.courier.test_real_service import OtherHost, Shop

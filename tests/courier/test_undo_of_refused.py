@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Write
-from aisle.outbox.operation_states import CLOSED, CONFIRMED, REFUSED
+from aisle.outbox.operation_record import CLOSED, CONFIRMED, REFUSED
 from aisle.stored_messages import is_stored_message
 from tests.courier import document_host
 from tests.courier.document_host import loss

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.jobs.job import Write
-from aisle.outbox.operation_states import CLOSED, CONFIRMED, QUEUED, REFUSED
+from aisle.outbox.operation_record import CLOSED, CONFIRMED, QUEUED, REFUSED
 from aisle.stored_messages import is_stored_message, store_text
 from tests.courier.test_real_service import OtherHost, Shop
 from tests.courier.test_undo_as_booked import _done, _logs, _tried, shop, stocked

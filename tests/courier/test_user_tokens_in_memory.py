@@ -15,12 +15,12 @@ from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SECRET_PREFIX, user_of_token_name, user_token_name
 from aisle.jobs.job import Request, Write
 from aisle.jobs.supervisor.order_action_writes import CLOSE_LINE, REJECT, REOPEN, OrderAction, decide
-from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write as write_product
-from aisle.outbox import read_and_immediate_requests, token_holders_and_waiting_operations
+from aisle.jobs.supervisor.service_fields_and_values import update_write as write_product
+from aisle.outbox import requests_and_token_holders
 from aisle.outbox.operation_record import UPDATE_ORDER, Author, Intent, principal_of
-from aisle.service.auth.tokens import create_token
+from aisle.service.auth.tokens_and_pins import create_token
 from aisle.service.demo.seed import SUPERVISOR_PIN
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.courier.fake_service import OWN, Fake, answer_lost, says
 from tests.courier.host import URL, Host, quiet
 from tests.courier.test_immediate_requests import Clearing, prove
@@ -71,9 +71,7 @@ async def test_operation_without_token_holds_only_its_lane(desk: Host) -> None:
         await desk.time.until(lambda: desk.desk.state(beside) == "done", 30)
         await desk.time.pass_(120)
         assert (desk.desk.state(mine), desk.desk.state(after)) == ("queued", "queued")
-        assert token_holders_and_waiting_operations.operations_waiting_for_tokens(desk.desk.db, desk.time.now) == (
-            ("U6", 1),
-        )
+        assert requests_and_token_holders.operations_waiting_for_tokens(desk.desk.db, desk.time.now) == (("U6", 1),)
         assert courier.is_idle, "nothing of it can be sent"
         await prove(desk, courier)
         await settled(desk, 3)
@@ -92,7 +90,7 @@ async def test_early_expired_token_is_requested_again_without_duplicate(desk: Ho
         await desk.time.pass_(120)
         row = desk.desk.outbox.get(mine)
         assert (row.state, row.has_key, desk.state()) == ("queued", 1, "live")
-        assert token_holders_and_waiting_operations.count_waiting_for(desk.desk.db, "U6", desk.time.now) == 1
+        assert requests_and_token_holders.count_waiting_for(desk.desk.db, "U6", desk.time.now) == 1
         (other,) = desk.desk.write(update("O2", {1: 1}))
         courier.wake()
         await desk.time.until(lambda: desk.desk.state(other) == "done", 60)
@@ -125,7 +123,7 @@ async def test_a_token_is_used_as_long_as_the_service_says_and_no_longer(desk: H
         courier.wake()
         await desk.time.pass_(60)
         assert sent(desk.fake) == []
-        assert token_holders_and_waiting_operations.count_waiting_for(desk.desk.db, "U6", desk.time.now) == 1
+        assert requests_and_token_holders.count_waiting_for(desk.desk.db, "U6", desk.time.now) == 1
         await prove(desk, courier, name="again")
         await settled(desk, 1)
 
@@ -134,11 +132,11 @@ async def test_a_courier_that_is_gone_has_taken_the_token_with_it_and_no_work(de
     async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
         await prove(desk, courier)
-        assert token_holders_and_waiting_operations.has_token(desk.desk.db, principal_of("U6"), desk.time.now)
+        assert requests_and_token_holders.has_token(desk.desk.db, principal_of("U6"), desk.time.now)
     says_fred(desk, reject("O1"))
     async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
-        assert not token_holders_and_waiting_operations.has_token(desk.desk.db, principal_of("U6"), desk.time.now)
+        assert not requests_and_token_holders.has_token(desk.desk.db, principal_of("U6"), desk.time.now)
         await desk.time.pass_(60)
         assert desk.desk.states() == ["queued"]
         await prove(desk, courier, name="again")
@@ -217,17 +215,15 @@ class StaffShop(Shop):
     async def prove(self, courier: Courier, pin: str = SUPERVISOR_PIN, name: str = "pin") -> str:
         """Fred says a PIN; what comes of it."""
         with transaction(self.desk.db):
-            read_and_immediate_requests.insert_request(
+            requests_and_token_holders.insert_request(
                 self.desk.db, name, Request(SIGN_IN, {}, 30.0, secret=pin), FRED, self.time.clock()
             )
         courier.receive_messages({f"{SECRET_PREFIX}{name} {pin}"})
         await self.time.until(
-            lambda: (
-                read_and_immediate_requests.request_state(self.desk.db, name) == read_and_immediate_requests.ANSWERED
-            ),
+            lambda: requests_and_token_holders.request_state(self.desk.db, name) == requests_and_token_holders.ANSWERED,
             60,
         )
-        return str(read_and_immediate_requests.read_answer(self.desk.db, name)[0][0]["answer"]["how"])
+        return str(requests_and_token_holders.read_answer(self.desk.db, name)[0][0]["answer"]["how"])
 
     def deed(self, order: Any, deed: OrderAction) -> Write:
         done = decide(str(order["order_number"]), order, deed, STORE, can_reject_lines=True)
@@ -293,7 +289,7 @@ async def _a_changed_pin_ends_the_token(shop: StaffShop, courier: Courier) -> No
     (back,) = shop.says(FRED, shop.deed(shop.order(order), OrderAction(REOPEN)))
     courier.wake()
     await shop.time.until(
-        lambda: token_holders_and_waiting_operations.count_waiting_for(shop.desk.db, "U6", shop.time.now) == 1, 60
+        lambda: requests_and_token_holders.count_waiting_for(shop.desk.db, "U6", shop.time.now) == 1, 60
     )
     assert shop.desk.state(back) == "queued"
     assert await shop.prove(courier, name="old") == "pin"

@@ -18,8 +18,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.host.database import fetch
-from aisle.outbox.operation_record import UPDATE_ORDER, Operation
-from aisle.outbox.operation_states import CLOSED, CONFIRMED, NEEDS_PERSON, REFUSED
+from aisle.outbox.operation_record import CLOSED, CONFIRMED, NEEDS_PERSON, REFUSED, UPDATE_ORDER, Operation
 from aisle.service.db.database_interface import Transaction
 from tests.service.world import assert_books
 

@@ -19,12 +19,22 @@ from typing import Any
 
 import httpx
 
-from aisle.cache.compare_unconfirmed_operation import items_of_operation
+from aisle.cache.unconfirmed_operation_queries import items_of_operation
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.host.database import fetch, transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Resolve
-from aisle.outbox.operation_record import UPDATE_ORDER, Operation, parse_entry_numbers
-from aisle.outbox.operation_states import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
+from aisle.outbox.operation_record import (
+    CLOSED,
+    CONFIRMED,
+    IN_DOUBT,
+    NEEDS_PERSON,
+    QUEUED,
+    REFUSED,
+    SENDING,
+    UPDATE_ORDER,
+    Operation,
+    parse_entry_numbers,
+)
 from tests.faults.checker import journalled, untroubled
 from tests.faults.document_service import COPY, OP, PARTS, Document, Ways, chosen
 from tests.faults.goods import CODES, GOODS, PICK_UP, SHELVES, STOCK

@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 from aisle.client import paging
-from aisle.client.errors import InvalidResponse
+from aisle.client.responses_and_errors import InvalidResponse
 from aisle.courier.push.decide_after_send import SendDecider
 from aisle.courier.push.decide_arrival_from_lookup import FOUND, MATCHES, Decision, decide
 from aisle.courier.push.reconciler import Reconciler

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
-from aisle.outbox.operation_states import CLOSED, REFUSED
-from aisle.outbox.reversals_of_refused import UNREVERSED, as_left
+from aisle.outbox.operation_record import CLOSED, CREATE_LOGS, CREATE_MOVEMENT, REFUSED, UPDATE_ORDER, Operation
+from aisle.outbox.outcomes_and_reversals import UNREVERSED, as_left
 from aisle.stored_messages import is_stored_message
 from tests.faults import link
 from tests.faults.document_host import Foreign, foreign, live_operations, quantity_of

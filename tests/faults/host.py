@@ -11,20 +11,19 @@ from aisle.cache.reader import CacheReader
 from aisle.client import Client, Response, RetryPolicy
 from aisle.courier import courier as couriers
 from aisle.courier.courier import Courier
-from aisle.courier.operator_notices import Notice
+from aisle.courier.link_state import Notice
 from aisle.host.database import transaction
 from aisle.host.notify_sockets import SessionSocket
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Policy, Write
 from aisle.jobs.view import Frame
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.operation_record import Author, Intent, Operation
-from aisle.outbox.operation_states import CONFIRMED, QUEUED, SENDING
+from aisle.outbox.operation_record import CONFIRMED, QUEUED, SENDING, Author, Intent, Operation
 from aisle.outbox.replay_after_restore import Restore, list_restores
-from aisle.scan.inputs import Line as Said
-from aisle.session.job_context import iso_time
-from aisle.session.profile_from_settings import Profile
+from aisle.scan.inputs_and_line_grouping import Line as Said
+from aisle.session.job_context_and_query_answers import iso_time
+from aisle.session.profile import Profile
 from aisle.session.session import Session
 from aisle.session.store_connection import StoreAccess
 from tests.courier.host import URL

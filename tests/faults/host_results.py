@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from aisle.cache.reader import CacheReader
-from aisle.courier.operator_notices import Notice
+from aisle.courier.link_state import Notice
 from aisle.host.database import fetch, transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, Operation
 from aisle.service.db.database_interface import Database, Transaction
 from aisle.service.open_service_and_admin_token import Service, open_service
-from aisle.session.job_context import iso_time
+from aisle.session.job_context_and_query_answers import iso_time
 from tests.courier.writes import STORE
 from tests.faults.checker import check
 from tests.faults.staff import Ended, Said

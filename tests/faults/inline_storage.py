@@ -12,11 +12,9 @@ from typing import TypeVar
 
 import apsw
 
-from aisle.service.db.availability_monitor import DatabaseMonitor
-from aisle.service.db.database_interface import Row, Work
-from aisle.service.db.schema import migrate
-from aisle.service.db.sqlite_connection import open_connection
-from aisle.service.db.sqlite_transaction import SqliteTransaction, run_sync
+from aisle.service.db.database_interface import DatabaseMonitor, Row, Work
+from aisle.service.db.schema_and_search_index import migrate
+from aisle.service.db.sqlite_connection_and_transaction import SqliteTransaction, open_connection, run_sync
 from tests.service.world import prepare
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import httpx
 
-from aisle.courier.wake_event import Sleep
+from aisle.courier.pauses_and_wake_event import Sleep
 from tests.faults.inline_storage import Crash
 
 NONE = "none"

@@ -12,18 +12,17 @@ from unittest.mock import patch
 
 from aisle.courier.pull.change_feed import ChangeFeed
 from aisle.courier.push.outgoing_request import request_headers
-from aisle.courier.service_features import Features
+from aisle.courier.service_features_and_lists import Features
 from aisle.host.database import transaction
 from aisle.outbox import operation_queue
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_table import OperationRows
 from aisle.service.db.database_interface import Statement
-from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import logs_and_changes as writes_sql
 from aisle.service.handlers.registry import OperationResult
 from aisle.service.http import endpoint
-from aisle.service.http.endpoint import OperationEndpoint
-from aisle.service.http.idempotency import run_once
+from aisle.service.http.endpoint import OperationEndpoint, run_once
 from tests.faults.host import Host
 
 

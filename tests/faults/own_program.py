@@ -9,9 +9,8 @@ from pathlib import Path
 from random import Random
 
 from aisle.courier.pull.read_timetable import PullIntervals
-from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_states import REFUSED
-from aisle.outbox.reversals_of_refused import as_left
+from aisle.outbox.operation_record import REFUSED, Operation
+from aisle.outbox.outcomes_and_reversals import as_left
 from aisle.service.db.database_interface import Transaction
 from tests.courier.writes import STORE
 from tests.faults.goods import CODES, GOODS, SHELVES

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from aisle.barcode_numbers import check_digit
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import start_courier
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.service.db import open_database
 from aisle.service.db.database_interface import Database
 from tests.courier.writes import STORE

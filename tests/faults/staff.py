@@ -24,13 +24,13 @@ from aisle.cache.reader import CacheReader
 from aisle.errors import StorageError
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import start_courier
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Policy
 from aisle.jobs.view import GOOD, Frame
 from aisle.outbox.commit_journal import Committed, Journal, JournalBatch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Line
-from aisle.session.profile_from_settings import Profile
+from aisle.scan.inputs_and_line_grouping import Line
+from aisle.session.profile import Profile
 from aisle.session.session import Session
 from aisle.session.store_connection import StoreAccess
 from tests.courier.writes import STORE

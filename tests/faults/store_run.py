@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from aisle.host.database import fetch
-from aisle.outbox.operation_states import NEEDS_PERSON, REFUSED
+from aisle.outbox.operation_record import NEEDS_PERSON, REFUSED
 from tests.faults.host import Host
 from tests.faults.link import CRASH
 from tests.faults.random_faults import Weather

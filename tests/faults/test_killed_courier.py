@@ -20,9 +20,9 @@ from aisle.host.hung_courier import KILL_AFTER_S
 from aisle.host.leader_lock import LeaderLock
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import start_courier
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Write
-from aisle.outbox.operation_states import CONFIRMED
+from aisle.outbox.operation_record import CONFIRMED
 from tests.courier.writes import STORE, movement
 from tests.faults import soak, staff
 from tests.faults.host_results import Desk, check_books, percentile

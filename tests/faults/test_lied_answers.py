@@ -9,9 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from aisle.courier.service_features import FEATURES_HEADER, Features
-from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_states import CONFIRMED, NEEDS_PERSON, QUEUED, REFUSED
+from aisle.courier.service_features_and_lists import FEATURES_HEADER, Features
+from aisle.outbox.operation_record import CONFIRMED, NEEDS_PERSON, QUEUED, REFUSED, Operation
 from tests.courier.writes import update
 from tests.faults.goods import CODES
 from tests.faults.link import LOST_AFTER, NONE, Fault, Line

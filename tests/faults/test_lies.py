@@ -20,9 +20,8 @@ from typing import Any, cast
 
 import pytest
 
-from aisle.outbox.operation_record import UPDATE_ORDER, Operation
-from aisle.outbox.operation_states import CONFIRMED
-from aisle.outbox.rebase_picks import BASE
+from aisle.outbox.merge_and_rebase import BASE
+from aisle.outbox.operation_record import CONFIRMED, UPDATE_ORDER, Operation
 from aisle.service.db.database_interface import Transaction
 from aisle.service.open_service_and_admin_token import open_service
 from tests.faults import checker, soak, staff

@@ -88,3 +88,49 @@ async def test_all_of_a_location_is_under_way_when_it_is_counted(memory: Path) -
         assert shop.lying()["P1", TO] == BEFORE[TO] + BEFORE[AT]
         assert not shop.lying().get(("P1", AT))
         assert not shop.host.query("needing_person")
+
+
+@pytest.mark.parametrize("is_undone", [False, True])
+@pytest.mark.parametrize("is_known", [False, True])
+@pytest.mark.parametrize("host_count", [1, 2])
+async def test_goods_moved_between_two_scans_are_not_counted_again(
+    memory: Path, host_count: int, is_known: bool, is_undone: bool
+) -> None:
+    """Five are counted, two of them moved away, one more is scanned: four are there; an undone move never happened."""
+    async with world(memory) as shop:
+        hosts = [shop.host, await shop.add_host() if host_count == 2 else shop.host]
+        await shop.quiet()
+        anna, ben = hosts[0].person("dock-1", "anna"), hosts[1].person("dock-2", "ben")
+        anna.open("home.count")
+        anna.say(AT, f"5*{CODES['P1']}")
+        await shop.step(5.0)
+        ben.open("home.move")
+        ben.say(AT, f"2*{CODES['P1']}", TO)
+        if is_known:
+            await shop.quiet()
+            await shop.step(30.0)
+            anna.look()
+            assert "count.less_since" in repr(anna.frame.view)
+        await shop.step(5.0)
+        anna.say(CODES["P1"])
+        if is_undone:
+            await shop.step(5.0)
+            ben.say("u")
+        for _ in range(2):
+            await shop.quiet()
+            await shop.step(30.0)
+            anna.look()
+        anna.say("d")
+        while anna.at == "count.missing":
+            anna.answer("count.skip")
+        while anna.at == "count.recount":
+            anna.say("d")
+        assert anna.at == "count.summary", (anna.at, anna.told)
+        anna.answer("count.send")
+        for _ in range(2):
+            await shop.quiet()
+            await shop.step(30.0)
+            anna.look()
+        shop.check()
+        assert shop.lying()["P1", AT] == (6 if is_undone else 4)
+        assert not is_known or anna.told[1] != "count.booked_otherwise"

@@ -17,7 +17,7 @@ import pytest
 from aisle.host.database import checkpoint, fetch
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.operation_states import CONFIRMED, QUEUED, SENDING
+from aisle.outbox.operation_record import CONFIRMED, QUEUED, SENDING
 from tests.faults.power_loss import Disk, disk_under
 from tests.writes import ANNA, movement, update
 

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from aisle.courier.push.outgoing_request import request_headers
-from aisle.courier.service_features import Features
+from aisle.courier.service_features_and_lists import Features
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.replay_after_restore import RestoreReplay

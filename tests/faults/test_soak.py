@@ -19,8 +19,8 @@ from typing import NamedTuple
 import pytest
 
 from aisle.host.leader_lock import LeaderLock
-from aisle.host.store_folder import StoreFolder
-from aisle.outbox.operation_states import CONFIRMED
+from aisle.host.store_and_database_folders import StoreFolder
+from aisle.outbox.operation_record import CONFIRMED
 from tests.faults import soak, staff
 from tests.faults.host_results import Desk, Watched, check_books, percentile, picked, watched
 from tests.host.child_process import Child, running

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
-from aisle.service.db.sqlite_transaction import run_sync
+from aisle.courier.pauses_and_wake_event import MAX_RETRY_S
+from aisle.service.db.sqlite_connection_and_transaction import run_sync
 from aisle.stored_messages import store_text
 from tests.faults.goods import CODES, PICK_UP
 from tests.faults.host import Person

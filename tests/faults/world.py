@@ -27,9 +27,9 @@ import httpx
 from aisle.client import Client, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
-from aisle.service.auth.tokens import create_token
+from aisle.service.auth.tokens_and_pins import create_token
 from aisle.service.db.database_interface import Database
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.open_service_and_admin_token import Service
 from tests.courier.host import URL
 from tests.courier.writes import STORE

@@ -20,9 +20,9 @@ from typing import NamedTuple
 import httpx
 
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.auth.tokens import create_token
+from aisle.service.auth.tokens_and_pins import create_token
 from aisle.service.db import open_database
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.open_service_and_admin_token import Service
 from tests.bench.generated_store import Product, products
 from tests.grow.chain import address_beside, copied, make_beside

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from aisle.errors import StorageError
-from aisle.host import database, database_folder, files_in_use
+from aisle.host import database, file_locks, store_and_database_folders
 from aisle.host.database import (
     checkpoint,
     connect,
@@ -21,9 +21,8 @@ from aisle.host.database import (
     schema_version,
     transaction,
 )
-from aisle.host.database_folder import check_disk, file_system_type
-from aisle.host.files_in_use import is_locked
-from aisle.host.store_folder import StoreFolder
+from aisle.host.file_locks import is_locked
+from aisle.host.store_and_database_folders import StoreFolder, check_disk, file_system_type
 
 ROOT = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
 MOUNTS = (
@@ -305,8 +304,8 @@ def test_a_lock_is_one_of_the_file_on_its_disk(
     """The same number on another disk is another file; where a file system has no device, the number decides."""
     list_ = tmp_path / "locks"
     list_.write_text(f"1: POSIX  ADVISORY  WRITE 27812 {listed} 120 120\n")
-    monkeypatch.setattr(files_in_use, "LOCKS_FILE", list_)
-    monkeypatch.setattr(files_in_use, "file_id", lambda _: (os.makedev(*device), 77))
+    monkeypatch.setattr(file_locks, "LOCKS_FILE", list_)
+    monkeypatch.setattr(file_locks, "file_id", lambda _: (os.makedev(*device), 77))
     assert is_locked(tmp_path) == locked
 
 
@@ -331,7 +330,7 @@ def test_a_folder_that_nobody_may_look_into_is_not_there(tmp_path: Path, monkeyp
         return look(path, *args, **options)
 
     monkeypatch.setattr(os, "stat", shut)
-    assert database_folder.nearest_existing(tmp_path / "below" / "home") == tmp_path
+    assert store_and_database_folders.nearest_existing(tmp_path / "below" / "home") == tmp_path
 
 
 @pytest.mark.parametrize("precious", [True, False])

@@ -13,7 +13,7 @@ import pytest
 from aisle.errors import StorageError
 from aisle.host import deleted_file_recovery
 from aisle.host.database import FileReplaced, fetch, transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

@@ -14,7 +14,7 @@ import pytest
 
 from aisle.host import database
 from aisle.host.database import connect, fetch, transaction
-from aisle.host.fair_lock import FairLock
+from aisle.host.file_locks import FairLock
 from tests.host.child_process import Child, running
 
 FOREVER_S = 30.0

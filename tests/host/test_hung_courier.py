@@ -15,11 +15,11 @@ from aisle.host.hung_courier import HUNG_AFTER_S, KILL_AFTER_S, SLEEP_GAP_S, Cou
 from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.host.processes import STOPPED_STATES, process_state
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import LinkState
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
-from aisle.session.courier_connection import REPLACE_COURIER_S, CourierConnection
+from aisle.session.store_connection import REPLACE_COURIER_S, CourierConnection
 from tests.clock import Clock
 from tests.host.child_process import Child, running
 

@@ -22,7 +22,7 @@ from aisle.host.notify_sockets import (
     send_to_courier,
     socket_folder,
 )
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 
 ME = Leader(os.getpid(), "1", 0.0)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.find_and_report_refusals import REFUSED_ENTRIES
 from aisle.jobs.job import Context, Event, Opened, Policy, Query, Rows, Write
+from aisle.jobs.log_writes_and_refusals import REFUSED_ENTRIES
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.store_time import day_in_store

@@ -11,9 +11,9 @@ import pytest
 
 from aisle import named_tuple_json
 from aisle.jobs.adjust import AdjustJob
-from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason, parse_reasons
+from aisle.jobs.adjust_state_view_and_undo import AdjustState, Reason, parse_reasons
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
-from aisle.jobs.name_goods_and_locations import plain_amount
+from aisle.jobs.names_in_messages import plain_amount
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import WRONG, ListView, Step, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import (

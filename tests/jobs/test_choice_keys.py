@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.jobs.choice_letters import FREE_LETTERS, LETTER_OF_CHOICE, MAX_CHOICES, assign_letters
 from aisle.jobs.job import Query
+from aisle.jobs.typed_numbers_dates_and_letters import FREE_LETTERS, LETTER_OF_CHOICE, MAX_CHOICES, assign_letters
 from aisle.scan.grammar import PRINTED_LETTERS
 from aisle.scan.grammar_and_meaning_types import Choice
 from tests.jobs.pick_runner import Hand, line

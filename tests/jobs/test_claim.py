@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs.claim import Claim, is_later, parse_claim
 from aisle.jobs.job import Changed, Close, Context, Opened, Query, Resolve, Rows, Start
-from aisle.jobs.pick.excess_and_refused_put_downs import EXCESS_QUERY
+from aisle.jobs.pick.excess_and_goods_for_others import EXCESS_QUERY
 from aisle.jobs.view import INFO, WRONG
 from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command, Quantity
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order

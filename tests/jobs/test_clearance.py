@@ -45,8 +45,8 @@ from aisle.scan.grammar_and_meaning_types import (
     Text,
     UnknownCode,
 )
-from aisle.scan.inputs import Line
-from aisle.session.answer_job_queries import raw_input
+from aisle.scan.inputs_and_line_grouping import Line
+from aisle.session.job_context_and_query_answers import raw_input
 
 CONTEXT = Context(store="0001", user="U6", now="2026-11-20T10:00:00Z")
 WHO = {"is_known": True, "people": True, "listed": True, "role": "supervisor"}

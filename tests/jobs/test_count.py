@@ -115,6 +115,8 @@ class Hand:
         """Counts that others made after those of this job."""
         self.booked: tuple[Row, ...] = ()
         """Entries of the day as the service booked them."""
+        self.moves: tuple[Row, ...] = ()
+        """What came or left otherwise."""
         self.products = products or {}
         self.pools = pools or {}
         self.default = default
@@ -167,6 +169,8 @@ class Hand:
             return Rows(query.id, (row,), 1) if rows is not None else Rows(query.id, (), 0)
         if query.name == "later_counts":
             return Rows(query.id, self.later, len(self.later))
+        if query.name == "moves_since":
+            return Rows(query.id, self.moves, len(self.moves))
         if query.name == "my_entries":
             return Rows(query.id, self.booked, len(self.booked))
         if query.name == "refused_operations":
@@ -1649,7 +1653,7 @@ CHANGES: dict[str, tuple[list[Row], int]] = {
 def since_message(change: int) -> Msg:
     """What is said of three that were counted, of which some were lost or found since."""
     amounts = {"counted": Decimal(3), "quantity": Decimal(abs(change)), "booked": Decimal(3 + change)}
-    return msg("count.lost_since" if change < 0 else "count.found_since", **amounts)
+    return msg("count.less_since" if change < 0 else "count.more_since", **amounts)
 
 
 @pytest.mark.every_case
@@ -1705,8 +1709,8 @@ def test_what_is_undone_since_goods_were_counted_was_never_booked(name: str) -> 
     assert isinstance(summary, ListView)
     shown = dict(summary.rows[0].cells[1].args)
     assert (shown["sign"], shown["value"]) == ("+" if difference > 0 else "-", abs(difference))
-    assert "found_since" not in hand.shown()
-    assert "lost_since" not in hand.shown()
+    assert "more_since" not in hand.shown()
+    assert "less_since" not in hand.shown()
     hand.say("y")
     assert hand.entries[0]["expected_quantity"] == 4 - difference
 
@@ -1733,9 +1737,9 @@ def test_goods_counted_again_after_a_loss_are_booked_as_counted() -> None:
     hand.context = hand.context._replace(now="2026-11-20T10:06:00Z")
     hand.type(3)
     hand.say("y")
-    assert "lost_since" not in hand.shown()
+    assert "less_since" not in hand.shown()
     hand.say("u")
-    assert "lost_since" in hand.shown(), "it is the count before the loss again"
+    assert "less_since" in hand.shown(), "it is the count before the loss again"
 
 
 def test_count_with_a_later_one_is_not_sent() -> None:
@@ -2038,3 +2042,99 @@ def test_the_total_of_a_product_lacks_what_was_lost_at_a_location_before_it_was_
     hand.say("d")
     hand.say("y")
     assert [entry.get("counted_quantity", entry.get("stock_pool_1")) for entry in hand.entries] == [10, 12]
+
+
+class CountedStock:
+    """Goods of P1 that are counted while others change them, and what stands on the page."""
+
+    def __init__(self, random: Random, *, is_typed: bool) -> None:
+        self.random, self.minute = random, 0
+        self.hand = Hand({"A-1": [product("P1", 40, allow_decimal=True)]})
+        self.hand.place("A-1")
+        self.hand.scan("P1")
+        if is_typed:
+            self.hand.type(9)
+
+    def change(self, quantity: Decimal, undone_at: str = "", *, is_move: bool = False) -> None:
+        """Goods are lost, found or moved, or that is undone."""
+        at = self.hand.context.now
+        if is_move:
+            self.hand.moves += ({**loss(0, at=at), "quantity": quantity, "undone_at": undone_at},)
+        else:
+            reference = f"undo-{undone_at}" if undone_at else ""
+            self.hand.booked += (loss(0, difference=quantity, at=at, reference=reference),)
+
+    def act(self) -> None:
+        """One thing happens, a minute after the one before."""
+        self.minute += 1
+        now = later_context(self.hand, self.minute)
+        match self.random.choice(("scan", "scan", "type", "lose", "find", "move", "undo entry", "undo change")):
+            case "scan":
+                self.hand.scan("P1", self.random.choice(("1", "0.25", "12")))
+            case "type":
+                self.hand.state = self.hand.state._replace(has_moved_on=False)
+                self.hand.type(self.random.randrange(1, 40))
+            case "undo entry" if len(self.hand.state.history) > 1:
+                self.hand.say("u")
+            case "undo change" if changes := self.open_changes():
+                row, is_move = self.random.choice(changes)
+                self.change(-row["quantity" if is_move else "difference"], to_utc_text(row["at"]), is_move=is_move)
+            case "lose" | "find" | "move" as kind:
+                quantity = Decimal(self.random.randrange(1, 9)) / 4
+                self.change(-quantity if kind == "lose" else quantity, is_move=kind == "move")
+        assert self.hand.context.now == now
+        self.hand.feed(Changed("product", "P1"))
+
+    def open_changes(self) -> list[tuple[Row, bool]]:
+        """What was lost, found or moved and is not undone."""
+        undone = {each["reference"].removeprefix("undo-") for each in self.hand.booked if each.get("reference")}
+        undone |= {each["undone_at"] for each in self.hand.moves}
+        entries = [(each, False) for each in self.hand.booked if not each.get("reference")]
+        moves = [(each, True) for each in self.hand.moves if not each["undone_at"]]
+        return [(each, kind) for each, kind in (*entries, *moves) if to_utc_text(each["at"]) not in undone]
+
+    def changed_after(self, moment: str) -> Decimal:
+        """What the service adds to a count of this time: what is undone counts at its own time."""
+        moved = [(each["undone_at"] or each["at"], each["quantity"]) for each in self.hand.moves]
+        booked = [
+            (str(each.get("reference") or "").removeprefix("undo-") or each["at"], each["difference"])
+            for each in self.hand.booked
+        ]
+        later = (quantity for at, quantity in (*moved, *booked) if to_utc_text(at) > to_utc_text(moment))
+        return sum(later, Decimal(0))
+
+
+def shown_as_booked(hand: Hand) -> Decimal:
+    """The figure that stands on the page of the count: with what left or came since, if the page names that."""
+    step = hand.job.view(hand.state)
+    assert isinstance(step, Step)
+    for line in step.lines:
+        if line.text.id in ("count.less_since", "count.more_since"):
+            return Decimal(str(dict(line.text.args)["booked"]))
+    return hand.state.lines[0].counted or Decimal(0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_stands_on_the_page_is_booked_whatever_happens_while_it_is_counted(seed: int) -> None:
+    """Scans, totals, losses, found goods, moves by others and undos, in any order."""
+    random = Random(seed)
+    goods = CountedStock(random, is_typed=bool(seed % 2))
+    hand = goods.hand
+    for _ in range(14):
+        before, entries = shown_as_booked(hand), len(hand.state.history)
+        scanned = hand.state.lines[0].entered
+        goods.act()
+        line = hand.state.lines[0]
+        assert line.counted is not None
+        if len(hand.state.history) > entries and not line.is_typed:
+            assert shown_as_booked(hand) - before == line.entered - scanned, "a scan adds its quantity"
+        if line.is_typed and line.counted_at == hand.context.now:
+            assert shown_as_booked(hand) == line.counted, "a total replaces all"
+    shown = shown_as_booked(hand)
+    hand.say("d")
+    while hand.step not in ("count.summary", "count.start"):
+        hand.say("k" if hand.step == "count.missing" else "d")
+    if hand.step == "count.summary":
+        hand.say("y")
+    (entry,) = hand.entries
+    assert entry["stock_pool_1"] + goods.changed_after(entry["scanned_datetime"]) == shown

@@ -38,7 +38,7 @@ from aisle.store_product_settings import (
     parse_update_values,
 )
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.run_length import tries
 
 Row = dict[str, Any]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from aisle import named_tuple_json
-from aisle.jobs.hand_over.hand_over_state import HandOverState
+from aisle.jobs.hand_over.hand_over_state_and_writes import HandOverState
 from aisle.jobs.hand_over.job import HandOverJob
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Policy, Query, Rows, Write
-from aisle.jobs.name_goods_and_locations import at_location
+from aisle.jobs.names_in_messages import at_location
 from aisle.jobs.view import msg
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, Back, Choice, Command, Match, Quantity, Scan
 from tests.run_length import tries

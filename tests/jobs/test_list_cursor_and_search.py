@@ -11,8 +11,8 @@ from aisle.jobs import JOBS
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Rows
 from aisle.jobs.list_cursor_and_search import is_no_search, scroll_window, turn_page
+from aisle.jobs.names_in_messages import Pool
 from aisle.jobs.receive.receive_state_and_differences import DeliveryLine, ReceiveState
-from aisle.jobs.stock_pool_names import Pool
 from aisle.jobs.view import ListView
 from aisle.scan.grammar import needs_look_up, parse
 from aisle.scan.grammar_and_meaning_types import Command, CursorKey, RefusedInput, UnknownCode

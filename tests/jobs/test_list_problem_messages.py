@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.cache.unread_lists import LISTS_SHOWN
+from aisle.cache.reader import LISTS_SHOWN
 from aisle.jobs import JOBS
 from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.count.count_state import CountState
@@ -15,11 +15,11 @@ from aisle.jobs.count.job import CountJob
 from aisle.jobs.expiry.job import ExpiryJob
 from aisle.jobs.hand_over.job import HandOverJob
 from aisle.jobs.job import Job
-from aisle.jobs.list_problem_messages import LIST_NAMES, list_name
 from aisle.jobs.location_list_and_page import LocationsJob, LocationsState
 from aisle.jobs.look_up_product import LookUpJob
 from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob
+from aisle.jobs.names_in_messages import LIST_NAMES, list_name
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.row_types.locations import LocationsRow

@@ -44,7 +44,7 @@ from aisle.scan.grammar_and_meaning_types import (
     TypedText,
     UnknownCode,
 )
-from aisle.scan.inputs import CHIP_KEY
+from aisle.scan.inputs_and_line_grouping import CHIP_KEY
 from aisle.service.domain import orders
 from aisle.settings.setting_definitions import LANGUAGES
 from aisle.tui.message_text import MessageWriter

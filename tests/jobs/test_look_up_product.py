@@ -36,7 +36,7 @@ from aisle.jobs.job import (
 from aisle.jobs.list_cursor_and_search import scroll_window, with_typed_search
 from aisle.jobs.location_list_and_page import LocationsJob, LocationsState
 from aisle.jobs.look_up_product import LookUpJob
-from aisle.jobs.parse_product_rows import parse_nearby, parse_product
+from aisle.jobs.product_rows_and_weekly_sales import parse_nearby, parse_product
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day
 from aisle.jobs.view import ASK, INFO, WRONG, DetailView, Msg, Verdict, msg, numbered_rows, raw
 from aisle.scan.grammar_and_meaning_types import (

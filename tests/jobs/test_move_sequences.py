@@ -13,7 +13,7 @@ from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Event, Resumed, Rows
 from aisle.jobs.move.move_state_and_rows import MoveState
 from aisle.jobs.view import Msg, Step
-from aisle.messages.load_and_parse import message_lengths, parse_message
+from aisle.messages.messages_of_language import message_lengths, parse_message
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.pick import unanswered_question
+from aisle.jobs.pick import open_question_and_choices
 from aisle.jobs.pick.pick_state import PickChoice
 from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
@@ -270,12 +270,12 @@ def test_a_short_number_of_something_else_is_asked_in_every_question(question: A
     hand = one_scanned()
     hand.numbers[key] = [(kind, key)]
     question(hand)
-    goods, before = unanswered_question.goods_choices(hand.state), picked(hand)
+    goods, before = open_question_and_choices.goods_choices(hand.state), picked(hand)
     told = hand.feed(Quantity(Decimal(key)))
     assert told in ("count.number_of_other", "count.number_of_other")
     assert hand.view.choice_letters[:2] == "yx"
     hand.feed(Choice(2))
-    assert unanswered_question.goods_choices(hand.state) == goods, "the question about the goods is open again"
+    assert open_question_and_choices.goods_choices(hand.state) == goods, "the question about the goods is open again"
     assert picked(hand) == before
 
 

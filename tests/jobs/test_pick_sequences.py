@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.pick.job import PickJob
-from aisle.jobs.pick.offered_choices import open_choices
+from aisle.jobs.pick.open_question_and_choices import open_choices
 from aisle.jobs.pick.pick_state import PickState
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -78,8 +78,8 @@ def lines_of(order: str) -> dict[int, dict[str, Any]]:
 class World:
     """The service as the job's writes and other people leave it; the job beside it, closed or not."""
 
-    def __init__(self, count: int, verified: bool, *, late: bool = False) -> None:
-        self.context: Context = CONTEXT._replace(policy=Policy(verified=verified))
+    def __init__(self, count: int, verified: bool, *, late: bool = False, verify_totes: bool = False) -> None:
+        self.context: Context = CONTEXT._replace(policy=Policy(verified=verified, verify_totes=verify_totes))
         self.job = PickJob()
         self.state: PickState = self.job.begin()
         self.orders = {order: lines_of(order) for order in (*ORDERS, "O9")}
@@ -278,9 +278,9 @@ def act(world: World, event: Any) -> None:
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(st.integers(1, 4), st.booleans(), st.booleans(), st.lists(events, max_size=40))
-def test_any_sequence(count: int, verified: bool, late: bool, sequence: list[Any]) -> None:
-    world = World(count, verified, late=late)
+@given(st.integers(1, 4), st.booleans(), st.booleans(), st.booleans(), st.lists(events, max_size=40))
+def test_any_sequence(count: int, verified: bool, verify_totes: bool, late: bool, sequence: list[Any]) -> None:
+    world = World(count, verified, late=late, verify_totes=verify_totes)
     for event in sequence:
         if world.closed:
             break
@@ -292,10 +292,11 @@ def test_any_sequence(count: int, verified: bool, late: bool, sequence: list[Any
 
 def leave(world: World) -> None:
     """From everywhere a few steps back lead out."""
-    for _ in range(6):
+    for _ in range(6 + len(world.state.totes_to_verify)):
         if world.closed:
             return
-        leaving = [at for at, way in enumerate(open_choices(world.state), 1) if way.kind == "leave"]
+        ways = ("leave", "label_unreadable")
+        leaving = [at for at, way in enumerate(open_choices(world.state), 1) if way.kind in ways]
         world.feed(Choice(leaving[0]) if leaving else Back())
     assert world.closed
 
@@ -304,10 +305,13 @@ def finish(world: World) -> None:
     """From everywhere the work can be brought to its end: each stop is scanned as the screen asks for it."""
     for _ in range(80):
         state = world.state
-        if world.closed or (state.current_line is None and not state.to_return and state.phase == "done"):
+        is_done = state.current_line is None and not state.to_return and state.phase == "done"
+        if world.closed or (is_done and not state.asks_for_tote):
             return
         if state.to_return:
             world.feed(Choice(next(at for at, way in enumerate(open_choices(state), 1) if way.kind == "put_back")))
+        elif state.asks_for_tote:
+            world.feed(thing(ORDER, state.totes_to_verify[0], "1"))
         elif state.needs_location and state.current_line:
             world.feed(thing(LOCATION, state.current_line.location, "1"))
         elif state.current_line and state.current_line.allows_decimals and state.is_quantity_open:
@@ -321,9 +325,9 @@ def finish(world: World) -> None:
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(st.integers(1, 4), st.booleans(), st.lists(events, max_size=15))
-def test_the_work_can_always_be_finished(count: int, verified: bool, sequence: list[Any]) -> None:
-    world = World(count, verified)
+@given(st.integers(1, 4), st.booleans(), st.booleans(), st.lists(events, max_size=15))
+def test_the_work_can_always_be_finished(count: int, verified: bool, verify_totes: bool, sequence: list[Any]) -> None:
+    world = World(count, verified, verify_totes=verify_totes)
     for event in sequence:
         if world.closed:
             return
@@ -343,7 +347,8 @@ WORDS = """
     left_not_put_down_batch changed removed_with_goods
     prompt_return choice_put_back put_down put_down_totes put_down_undone put_down_at_source
     put_down_at_stock nothing_in_hand rejected handed_over_now
-    comes_later fewer_than_picked picked_with_shortage batch_picked_with_shortage
+    comes_later fewer_than_picked in_tote verify_tote_first prompt_verify_tote
+    picked_with_shortage batch_picked_with_shortage
 """
 
 REACHED = frozenset(f"pick.{word}" for word in WORDS.split()) | {
@@ -365,6 +370,8 @@ STRANGE = (UnknownCode("?"), UnknownCode("5"), Text("words"), Resumed(), Changed
 def somewhere(rng: random.Random, state: PickState) -> Any:
     """What somebody might do next: mostly what the screen asks for."""
     dice = rng.random()
+    if dice < 0.6 and state.asks_for_tote:
+        return thing(ORDER, state.totes_to_verify[0], "1")
     if dice < 0.35 and state.current_line:
         if state.needs_location and rng.random() < 0.8:
             return thing(LOCATION, state.current_line.location, "1")
@@ -402,7 +409,8 @@ def test_walks_by_chance_reach_every_step_and_verdict_often() -> None:
     for _ in range(WALKS):
         if all(VERDICTS[id_] >= ENOUGH for id_ in REACHED) and all(STEPS[step] >= ENOUGH for step in PickJob.steps):
             break
-        world = World(rng.choice((1, 1, 2, 4)), rng.random() < 0.4, late=rng.random() < 0.1)
+        is_late, verifies_totes = rng.random() < 0.1, rng.random() < 0.1
+        world = World(rng.choice((1, 1, 2, 4)), rng.random() < 0.4, late=is_late, verify_totes=verifies_totes)
         for _ in range(LENGTH):
             if not world.closed:
                 act(world, somewhere(rng, world.state))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.pick import goods_in_hand
+from aisle.jobs.pick import stops_and_goods_in_hand
 from aisle.scan.grammar_and_meaning_types import Choice, Quantity
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order
 
@@ -68,4 +68,4 @@ def test_batch_total_counts_own_goods_only(shared: dict[str, Any]) -> None:
     assert hand.told == "Only 2 × Product P1 in all? 3 of 6 are in the totes."
     hand.feed(Choice(1))
     assert hand.told == "You have 2. 4 of 6: A2 B2 · Product P1"
-    assert [goods_in_hand.quantity_of_others(hand.state, each) for each in hand.state.lines] == [0, 2]
+    assert [stops_and_goods_in_hand.quantity_of_others(hand.state, each) for each in hand.state.lines] == [0, 2]

@@ -9,7 +9,7 @@ import pytest
 
 from aisle.jobs.job import Policy
 from aisle.scan.grammar_and_meaning_types import Choice, Command, Quantity
-from aisle.session.profile_from_settings import profile_from_settings
+from aisle.session.profile import profile_from_settings
 from aisle.settings.setting_definitions import Settings
 from tests.jobs.pick_runner import Hand, line, order, picked
 

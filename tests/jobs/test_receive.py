@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Close, Closed, Policy, Refresh, Resumed, Rows, Start, Write
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.names_in_messages import measured
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.receive.receive_state_and_differences import DeliveryLine, GoodsInHand, ReceiveState
 from aisle.jobs.receive.view import line_progress

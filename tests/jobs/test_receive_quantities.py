@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed
+from aisle.jobs.receive.receive_state_and_differences import ReceiptEntry, add_received
 from aisle.jobs.view import WRONG, Msg
 from aisle.scan.grammar_and_meaning_types import Back, Choice, Quantity, UnknownCode
 from aisle.tui.message_text import MessageWriter
@@ -195,6 +196,32 @@ class SharedDeliveries(Store):
     def delivery(self, args: Mapping[str, Any]) -> list[dict[str, Any]]:
         workers = [{"user": user, "name": user.title(), "terminal": "dock"} for user in self.at_work]
         return [{**row, "at_work": workers} for row in super().delivery(args)]
+
+
+@pytest.mark.parametrize(("first", "third"), [(10, 0), (0, 10), (7, 3), (6, 4)])
+def test_extra_and_missing_goods_are_those_of_all_lines_of_a_product(first: int, third: int) -> None:
+    """Another service may book an excess on one line while another line lacks goods."""
+    hand = Hand()
+    lines = hand.store.deliveries["D-1"]
+    lines[0]["received"], lines[2]["received"] = Decimal(first), Decimal(third)
+    hand.say("D-1")
+    assert hand.view.progress is None, "none is extra"
+    assert hand.say("P1") == "receive.all_received"
+    hand.feed(Choice(2))
+    hand.say("P2", "P3", "=5", "P4", "=2")
+    lacks = first < 6 or third < 4
+    assert hand.say("d") == ("receive.differ_short" if lacks else "receive.closed")
+    if lacks:
+        assert hand.say("y") == "receive.closed_short"
+
+
+def test_undo_fills_the_line_that_it_empties_with_the_excess_of_another() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", "=6", "A-1", "P1", "=4", "A-2")
+    before = hand.state
+    excess = add_received(before, [ReceiptEntry("P1", 3, Decimal(6))], "")
+    undone = add_received(excess, [ReceiptEntry("P1", 1, Decimal(6))], "", sign=-1)
+    assert [line.received for line in undone.lines] == [line.received for line in before.lines]
 
 
 def test_receiver_is_told_who_has_the_delivery_open() -> None:

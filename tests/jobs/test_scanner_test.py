@@ -34,7 +34,6 @@ from aisle.jobs.shell.scanner_test import (
     show_control_characters,
 )
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState
-from aisle.safe_text import to_ascii
 from aisle.scan.decoder import MAX_LINE, Decoder
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.grammar_and_meaning_types import (
@@ -57,9 +56,10 @@ from aisle.scan.grammar_and_meaning_types import (
     TypedText,
     UnknownCode,
 )
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
+from aisle.terminal_text import to_ascii
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.run_length import tries
 
 JOB = ScannerTestJob()

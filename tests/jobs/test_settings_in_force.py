@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from aisle.jobs.job import Policy, Resumed
-from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, Choice, Command, Match, Quantity, Scan
+from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, Choice, Command, Match, Quantity, Scan, UnknownCode
 from tests.jobs import test_adjust, test_hand_over
 from tests.jobs.move_runner import Hand as Mover
 from tests.jobs.pick_runner import Hand as Picker
@@ -182,6 +182,18 @@ def test_goods_are_checked_at_hand_over_as_the_settings_say(on: bool) -> None:
     hand.scan("PU-1", LOCATION)
     assert (hand.step == "hand_over.confirm") is on
     assert bool(hand.writes) is not on
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_totes_are_verified_from_the_next_take_on(on: bool) -> None:
+    hand = Picker(orders={"O1": [line(1, "P1", 3)], "O2": [line(1, "P1", 1)]})
+    change(hand, Policy(verify_totes=not on))
+    hand.scan("P1")
+    change(hand, Policy(verify_totes=on))
+    assert (hand.state.step_name == "pick.tote") is not on, "a tote that was asked for still is"
+    hand.feed(UnknownCode("A"))
+    hand.scan("P1")
+    assert (hand.state.step_name == "pick.tote") is on
 
 
 @pytest.mark.parametrize("scanned", [True, False])

@@ -12,13 +12,13 @@ import pytest
 
 from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
-from aisle.jobs.supervisor import parse_and_format_store_product_values
-from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, parse_codes, parse_day
+from aisle.jobs.product_rows_and_weekly_sales import MAX_FIGURES, parse_figures
+from aisle.jobs.supervisor import service_fields_and_values
+from aisle.jobs.supervisor.service_fields_and_values import field_label, parse_codes, parse_day
 from aisle.jobs.supervisor.store_product import StoreProductJob
 from aisle.jobs.supervisor.store_product_limits_and_objections import change_text, level_range
 from aisle.jobs.supervisor.store_product_page import StoreProductState
 from aisle.jobs.view import WRONG, Block, Chart, DetailView, Frame, LinkState, Step, Verdict, msg, raw
-from aisle.jobs.weekly_sales_figures_and_chart import MAX_FIGURES, parse_figures
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     PRODUCT,
@@ -35,7 +35,7 @@ from aisle.scan.grammar_and_meaning_types import (
 )
 from aisle.store_product_settings import FIELDS, plain_text
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from aisle.tui.message_text import MessageWriter
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00+00:00")
@@ -350,7 +350,7 @@ def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event, named: str)
     before = hand.state
     hand.feed(event)
     assert hand.verdict
-    value = parse_and_format_store_product_values.format_value("price", "2.25")
+    value = service_fields_and_values.format_value("price", "2.25")
     what_to_do = msg("store_product.confirm_or_back", value=value)
     refused = Verdict(WRONG, what_to_do)
     if named:

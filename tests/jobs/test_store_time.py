@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aisle.errors import SettingsError
 from aisle.jobs import store_time
-from aisle.jobs.parse_product_rows import parse_product
+from aisle.jobs.product_rows_and_weekly_sales import parse_product
 from aisle.jobs.store_time import due_message, due_on_day_message, seconds_since, store_day
 from aisle.jobs.supervisor.stores import _field_message
 from aisle.settings.process_time_zone import set_process_zone

@@ -15,7 +15,7 @@ from aisle.jobs.supervisor.today_tiles import shown_sources
 from aisle.jobs.view import Chart, DetailView, Frame, LinkState, ListView, msg, raw
 from aisle.scan.grammar_and_meaning_types import Back, Choice, Command, CursorKey, UnknownCode
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.samples.log import log_row
 from tests.samples.today import FIGURES

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from aisle.jobs.typed_dates import parse_date
+from aisle.jobs.typed_numbers_dates_and_letters import parse_date
 
 TODAY = date(2026, 11, 30)
 

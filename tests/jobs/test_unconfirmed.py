@@ -26,7 +26,7 @@ from aisle.jobs.pages_and_page_job import COUNT_ID
 from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob, UnconfirmedState
 from aisle.jobs.view import ASK, GOOD, INFO, DetailView, ListView, Step, Verdict
 from aisle.scan.grammar_and_meaning_types import ORDER, PRODUCT, Back, Choice, CursorKey, Match, Scan, Text, UnknownCode
-from aisle.scan.inputs import CHIP_KEY
+from aisle.scan.inputs_and_line_grouping import CHIP_KEY
 from aisle.tui.message_text import MessageWriter
 
 JOB = UnconfirmedJob()

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.jobs import name_goods_and_locations
-from aisle.jobs.name_goods_and_locations import GoodsAmount
+from aisle.jobs import names_in_messages
+from aisle.jobs.names_in_messages import GoodsAmount
 from aisle.jobs.view import Msg, msg
 from aisle.scan.grammar_and_meaning_types import LOCATION, Command, Quantity
 from aisle.settings.setting_definitions import LANGUAGES
@@ -34,7 +34,7 @@ def said(hand: Mover) -> str:
 @pytest.mark.parametrize("many", [1, 2, 3, 4])
 def test_every_product_of_a_list_is_named_with_its_quantity(many: int) -> None:
     given = [GoodsAmount(f"P{n}", f"Product {n}", Decimal(n * 10)) for n in range(1, many + 1)]
-    text = MessageWriter().write(name_goods_and_locations.goods_message("move.undone", given, source="X", target="Y"))
+    text = MessageWriter().write(names_in_messages.goods_message("move.undone", given, source="X", target="Y"))
     for each in given:
         assert f"{each.quantity} × {each.label}" in text
 
@@ -45,7 +45,7 @@ def test_one_product_of_several_lines_is_one_sum() -> None:
         GoodsAmount("P2", "Oil", Decimal(1)),
         GoodsAmount("P1", "Soap", Decimal(3)),
     ]
-    assert MessageWriter().write(name_goods_and_locations.list_goods(given)) == "2 products: 5 × Soap, 1 × Oil"
+    assert MessageWriter().write(names_in_messages.list_goods(given)) == "2 products: 5 × Soap, 1 × Oil"
 
 
 def test_products_of_one_name_and_units_of_one_product_are_not_added_up() -> None:
@@ -55,17 +55,14 @@ def test_products_of_one_name_and_units_of_one_product_are_not_added_up() -> Non
         GoodsAmount("P1", "Milk", Decimal("1.5"), "kg"),
         GoodsAmount("P1", "Milk", Decimal(3)),
     ]
-    assert (
-        MessageWriter().write(name_goods_and_locations.list_goods(given))
-        == "3 products: 5 × Milk, 1 × Milk, 1.5 kg × Milk"
-    )
+    assert MessageWriter().write(names_in_messages.list_goods(given)) == "3 products: 5 × Milk, 1 × Milk, 1.5 kg × Milk"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_names_all_goods_of_a_group(language: str) -> None:
     given = [GoodsAmount("P1", "Soap", Decimal(100)), GoodsAmount("P2", "Oil", Decimal("1.5"), "kg")]
     args: dict[str, Msg] = {"source": msg("raw", text="A-02-3"), "target": msg("raw", text="A-02-2")}
-    text = MessageWriter(language=language).write(name_goods_and_locations.goods_message("move.undone", given, **args))
+    text = MessageWriter(language=language).write(names_in_messages.goods_message("move.undone", given, **args))
     assert all(part in text for part in ("100", "Soap", "Oil", "A-02-3", "A-02-2", "kg"))
     assert "101" not in text
 

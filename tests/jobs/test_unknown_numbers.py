@@ -6,8 +6,8 @@ from datetime import datetime
 
 import pytest
 
-from aisle.dates_without_time import is_date, is_utc_midnight
-from aisle.jobs.quantity_or_record import is_too_short_for_code
+from aisle.jobs.typed_numbers_dates_and_letters import is_too_short_for_code
+from aisle.row_values import is_date, is_utc_midnight
 
 CODES = {
     "1": True, "12": True, "123": True, "1234": False, "12345": False, "0": True, "0001": False, "00001": False,

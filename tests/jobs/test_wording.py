@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs.supervisor.today import TodayJob, TodayState
 from aisle.jobs.view import DetailView, Frame, LinkState
-from aisle.messages.load_and_parse import message_lengths
+from aisle.messages.messages_of_language import message_lengths
 from aisle.tui.layout.screen import layout_screen
 from tests.samples.today import FIGURES, NOW
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.domain.timestamps import TimeZones
+from aisle.service.domain.quantities_times_and_json import TimeZones
 from tests.load.test_load_report import DELIVERY, load, loaded
 from tests.load.test_repeated_loads import World, a_world, stocked
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from aisle.barcode_lookup_keys import split_codes
-from aisle.client.csv_load import clean_cells_by_column_kind as kinds
+from aisle.barcode_numbers import split_codes
+from aisle.client.csv_load import cells_of_columns as kinds
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, FileLayout
 from tests.load.test_spreadsheets import Found, Write, product, write
 

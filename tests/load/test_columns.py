@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cli.describe_load_columns import describe_columns, example_cell
+from aisle.cli.load import describe_columns, example_cell
 from aisle.client.csv_load import LoadError
-from aisle.client.csv_load.clean_cells_by_column_kind import CLEANERS
+from aisle.client.csv_load.cells_of_columns import CLEANERS
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, FileLayout
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.records import open_tables

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.client.csv_load.clean_cells_by_column_kind import DATE
+from aisle.client.csv_load.cells_of_columns import DATE
 from aisle.client.csv_load.file_layouts_and_columns import FileLayout
 from tests.load.test_code_cells import columns_of, write_cell
 from tests.load.test_spreadsheets import Found, Write, dates, write

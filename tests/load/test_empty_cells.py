@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisle.client.csv_load import clean_cells_by_column_kind as kinds
+from aisle.client.csv_load import cells_of_columns as kinds
 from aisle.client.csv_load.file_layouts_and_columns import (
     DELIVERIES,
     DISCOUNT_PRICES,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aisle.barcode_lookup_keys import index_keys, lookup_keys
-from aisle.client.csv_load.clean_cells_by_column_kind import TEXT
+from aisle.barcode_numbers import index_keys, lookup_keys
+from aisle.client.csv_load.cells_of_columns import TEXT
 from aisle.client.csv_load.file_layouts_and_columns import FileLayout
 from tests.load.test_code_cells import columns_of, write_cell
 from tests.load.test_repeated_loads import World

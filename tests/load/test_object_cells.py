@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cli.describe_load_columns import example_cell
-from aisle.client.csv_load.clean_cells_by_column_kind import JSON
-from aisle.client.csv_load.columns import Column
+from aisle.cli.load import example_cell
+from aisle.client.csv_load.cells_of_columns import JSON, Column
 from aisle.client.csv_load.file_layouts_and_columns import PRODUCTS, STORES
 from tests.load.test_load_report import loaded
 from tests.load.test_repeated_loads import World

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from aisle.client.csv_load.cells_of_columns import parse_number, parse_numbers, parse_objects
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, LAYOUTS, ORDERS, PRODUCTS
-from aisle.client.csv_load.parse_cleaned_cells import parse_number, parse_numbers, parse_objects
 from aisle.client.csv_load.records import BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.csv_load.report import BadRow, FileReport, LoadError, LoadReport
 from aisle.contract.operations import OPERATIONS

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.client.csv_load import load as load_files
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.domain.timestamps import TimeZones
+from aisle.service.domain.quantities_times_and_json import TimeZones
 from tests.load.test_load_report import DELIVERY, ORDER, load, loaded
 from tests.load.test_repeated_loads import World, a_world, stocked
 
@@ -29,6 +29,10 @@ KINDS = {
 OF_PRODUCTS = ("attributes.csv", "free_fields.csv", "prices.csv", "discount_prices.csv")
 """Files that change products, of which no record is new."""
 
+ATTRIBUTE_TEXTS = (
+    *("product_name", "color", "color_code", "size", "size_code", "brand_code", "brand_description", "volume"),
+    *("product_type", "product_details", "variant_code", "variant_family", "attention_code", "category_code"),
+)
 EXPIRY = "expiry_date_time changed in 1 record: 2027-03-01 00:00 before, 2027-01-10 00:00 now, of P in store 1."
 
 
@@ -126,3 +130,14 @@ async def test_a_load_of_what_is_there_loads_nothing(world: World) -> None:
     async with world.client() as client:
         report = await load_files(world.folder / "files", client, service_name="S")
     assert report.lines()[0] == "Nothing was loaded into S."
+
+
+async def test_each_changed_column_is_named_figures_first(world: World) -> None:
+    columns = [*ATTRIBUTE_TEXTS, "purchase_unit_quantity", "price"]
+    header = ",".join(["product_number", *columns])
+    for text, figure in (("a", "6"), ("b", "12")):
+        row = ",".join(["P", *[text] * len(ATTRIBUTE_TEXTS), figure, figure])
+        report = await load(world, "products.csv", header, row)
+    said = " ".join(line for line in report.lines() if "changed" in line)
+    assert all(f"{name} changed in 1 record: 6 before, 12 now" in said for name in columns[-2:])
+    assert all(f" {name} changed in" in said or f" {name} (1)" in said for name in columns)

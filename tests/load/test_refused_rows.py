@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from aisle.barcode_numbers import wrong_check_digit
-from aisle.cli.describe_load_columns import example_cell
-from aisle.client.csv_load import LoadError, LoadReport, clean_cells_by_column_kind, load
+from aisle.cli.load import example_cell
+from aisle.client.csv_load import LoadError, LoadReport, cells_of_columns, load
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS
-from aisle.service.auth.tokens import create_token
+from aisle.service.auth.tokens_and_pins import create_token
 from tests.load.test_existing_stock import loaded
 from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_spreadsheets import Found, Write, product, write
@@ -238,9 +238,9 @@ async def test_refusals_of_many_prices_are_told_together(world: World) -> None:
 
 def test_codes_of_examples_have_right_check_digits() -> None:
     kinds = (
-        clean_cells_by_column_kind.BARCODE,
-        clean_cells_by_column_kind.BARCODES,
-        clean_cells_by_column_kind.CONTAINER,
+        cells_of_columns.BARCODE,
+        cells_of_columns.BARCODES,
+        cells_of_columns.CONTAINER,
     )
     columns = [column for layout in LAYOUTS for column in layout.columns.values() if column.kind in kinds]
     assert len(columns) > 3

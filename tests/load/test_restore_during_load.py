@@ -12,9 +12,9 @@ import pytest
 from aisle.client import Client
 from aisle.client.csv_load import LoadProgress, LoadReport, load
 from aisle.client.csv_load.report import Meanwhile
-from aisle.client.response_and_json_limits import Response
+from aisle.client.responses_and_errors import Response
 from aisle.client.transport import asgi_transport
-from aisle.service.auth.tokens import create_token
+from aisle.service.auth.tokens_and_pins import create_token
 from aisle.service.open_service_and_admin_token import Service, open_service
 from aisle.service.operation_context import Role
 from tests.load.test_full_load import FILES, counted, loaded, write

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from aisle.jobs.view import Msg
-from aisle.messages.load_and_parse import load_messages
+from aisle.messages.messages_of_language import load_messages
 from aisle.settings.setting_definitions import ENGLISH, LANGUAGES
 from aisle.tui.layout.screen import layout_screen
 from tests.samples.registry import SAMPLES, Sample

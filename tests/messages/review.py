@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from aisle.messages.load_and_parse import load_messages
+from aisle.messages.messages_of_language import load_messages
 from aisle.settings.setting_definitions import ENGLISH, LANGUAGES
 
 REVIEWED = Path(__file__).with_name("reviewed.json")

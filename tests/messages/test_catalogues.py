@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aisle import messages
-from aisle.messages.load_and_parse import MessagePart, PluralForms, load_messages, message_lengths, parse_message
+from aisle.messages.messages_of_language import MessagePart, PluralForms, load_messages, message_lengths, parse_message
 from aisle.settings.setting_definitions import ENGLISH, LANGUAGES
 from tests.messages.review import TRANSLATIONS, hash_message, read_reviewed
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aisle import messages
-from aisle.messages.load_and_parse import load_messages, message_lengths, parse_message
+from aisle.messages.messages_of_language import load_messages, message_lengths, parse_message
 from aisle.settings.setting_definitions import LANGUAGES
 
 GLOSSARY = Path(messages.__path__[0]) / "GLOSSARY.md"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.messages.load_and_parse import load_messages
+from aisle.messages.messages_of_language import load_messages
 from tests.messages.__main__ import sheet
 
 

@@ -15,11 +15,10 @@ from aisle.host.database import fetch
 from aisle.host.processes import is_running, process_start_id
 from aisle.jobs.job import CLOSED_BY_HAND, Refresh, Resolve, SignIn, SignOut, Write
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
-from aisle.outbox.journal_row_types import EventRow, JobRow
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.operation_states import CLOSED, QUEUED, REFUSED
-from aisle.outbox.read_and_immediate_requests import request_read, take_read_requests
-from aisle.outbox.sessions import SessionRow, SignedIn
+from aisle.outbox.operation_record import CLOSED, QUEUED, REFUSED
+from aisle.outbox.requests_and_token_holders import request_read, take_read_requests
+from aisle.outbox.sessions_and_open_jobs import EventRow, JobRow, SessionRow, SignedIn
 from tests.clock import Clock, seeded
 from tests.writes import ANNA, BEN, STORE, picked, update
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from aisle.host.database import checkpoint, fetch
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.operation_states import CONFIRMED
+from aisle.outbox.operation_record import CONFIRMED
 from aisle.stored_messages import store_text
 from tests.host.child_process import Child, running
 from tests.writes import ANNA, movement, update

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs.job import Write
-from aisle.outbox.merge_operations import can_merge, merge_batch, merge_writes
+from aisle.outbox.merge_and_rebase import can_merge, merge_batch, merge_writes
 from tests.run_length import tries
 from tests.service.world import World
 from tests.writes import movement, picked, update

@@ -18,22 +18,13 @@ from aisle.errors import StorageError
 from aisle.host.database import fetch, migrate, transaction
 from aisle.jobs.job import CLOSED_BY_HAND, Resolve
 from aisle.outbox import operation_table
-from aisle.outbox.merge_operations import product_lanes
+from aisle.outbox.merge_and_rebase import product_lanes
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import (
-    ID_ALPHABET,
-    Author,
-    Intent,
-    Operation,
-    new_id,
-    operation_from_row,
-    sha256_hex,
-    write_of_operation,
-)
-from aisle.outbox.operation_states import (
     CLOSED,
     CONFIRMED,
     FIND_ABSENT,
+    ID_ALPHABET,
     LOSE_BY_RESTORE,
     QUEUED,
     REFUSED,
@@ -43,8 +34,15 @@ from aisle.outbox.operation_states import (
     STATES,
     TRANSITIONS,
     UNFINISHED,
+    Author,
     IllegalTransition,
+    Intent,
+    Operation,
+    new_id,
     next_state,
+    operation_from_row,
+    sha256_hex,
+    write_of_operation,
 )
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.replay_after_restore import DETECTED, RestoreReplay, list_restores

@@ -11,15 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.cache.order_overlay import apply_to_order
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cli.print_rows_and_messages import reason_text
 from aisle.contract.request_encoding import encode_json
 from aisle.host.database import transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, Resolve, Write
-from aisle.outbox.excess import EXCESS, MAX_LINES, excess_reason_of, parse_carried_lines, parse_excess
-from aisle.outbox.merge_operations import merge_batch
+from aisle.outbox.merge_and_rebase import (
+    EXCESS,
+    MAX_LINES,
+    RebasedLine,
+    excess_reason_of,
+    is_picked,
+    merge_batch,
+    merge_line_updates,
+    parse_carried_lines,
+    parse_excess,
+    rebase_line,
+)
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.rebase_picks import RebasedLine, is_picked, merge_line_updates, rebase_line
 from aisle.outbox.replay_after_restore import DETECTED, parse_superseded_lines
 from aisle.stored_messages import store_text
 from tests.clock import Clock, seeded

@@ -15,13 +15,12 @@ from aisle.cache.unconfirmed_operation_queries import resolutions
 from aisle.host.database import migrate, transaction
 from aisle.jobs.job import CLOSED_BY_HAND, OVERAGE, Resolve, Write
 from aisle.jobs.move.move_state_and_rows import MovementItem
-from aisle.jobs.move.movement_write import movement_write, reverse_item
+from aisle.jobs.move.movement_write_and_undo import movement_write, reverse_item
 from aisle.named_tuple_json import from_text
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_states import CLOSED, QUEUED, REFUSED
+from aisle.outbox.operation_record import CLOSED, QUEUED, REFUSED, Operation
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
-from aisle.outbox.reversals_of_refused import as_left, changes_of
+from aisle.outbox.outcomes_and_reversals import as_left, changes_of
 from aisle.stored_messages import read_message, store_text
 from tests.clock import Clock, seeded
 from tests.run_length import tries

@@ -9,9 +9,9 @@ import apsw
 import pytest
 
 from aisle.jobs.job import Write
-from aisle.jobs.log_writes import log_write
+from aisle.jobs.log_writes_and_refusals import log_write
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.operation_states import CLOSED, QUEUED
+from aisle.outbox.operation_record import CLOSED, QUEUED
 from aisle.stored_messages import LATER_COUNT, store_message
 from tests.clock import Clock, seeded
 from tests.writes import STORE, enqueue

@@ -15,9 +15,9 @@ from aisle.client.csv_load import LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.contract.request_encoding import encode_segment
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.auth.tokens import create_token
+from aisle.service.auth.tokens_and_pins import create_token
 from aisle.service.db.sqlite_database import SqliteDatabase
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.http.app import App
 from tests.realdata import lookalike
 from tests.realdata.convert import SPARE, STORE, Facts, convert

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from aisle.jobs.adjust import AdjustJob
-from aisle.jobs.adjust_state_and_reasons import AdjustState, SentAdjustment, parse_reasons
+from aisle.jobs.adjust_state_view_and_undo import AdjustState, SentAdjustment, parse_reasons
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, UndoStep
 from aisle.jobs.count.job import CountJob
 from aisle.jobs.count.sent_count_types import StockChange
-from aisle.jobs.quantity_or_record import QuantityQuestion
-from aisle.jobs.stock_pool_names import Pool
+from aisle.jobs.names_in_messages import Pool
+from aisle.jobs.typed_numbers_dates_and_letters import QuantityQuestion
 from aisle.jobs.undo_todays_entries import Entry, MyEntriesJob, MyEntriesState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg
 from aisle.scan.grammar_and_meaning_types import Match

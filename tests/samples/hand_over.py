@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.hand_over.hand_over_state import (
+from aisle.jobs.hand_over.hand_over_state_and_writes import (
     CONFIRM,
     GOODS,
     LOCATION,

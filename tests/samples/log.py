@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.adjust_state_and_reasons import parse_reasons
+from aisle.jobs.adjust_state_view_and_undo import parse_reasons
 from aisle.jobs.row_types.log import LogRow, LogSumsRow, LossesRow
 from aisle.jobs.supervisor.log_job import LogJob
 from aisle.jobs.supervisor.log_list import LIST, LogFilter, LogState, field_text

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.location_list_and_page import LocationsJob, LocationsState
 from aisle.jobs.look_up_product import LookUpJob, LookUpState
-from aisle.jobs.parse_product_rows import (
+from aisle.jobs.names_in_messages import Pool
+from aisle.jobs.product_rows_and_weekly_sales import (
     ExpectedDelivery,
+    Figure,
     LocationStock,
     NearbyStock,
     NearbyStore,
@@ -20,9 +21,8 @@ from aisle.jobs.parse_product_rows import (
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
-from aisle.jobs.stock_pool_names import Pool
+from aisle.jobs.typed_numbers_dates_and_letters import OfferedChoice
 from aisle.jobs.view import ASK, INFO, Frame, LinkState, Verdict, msg
-from aisle.jobs.weekly_sales_figures_and_chart import Figure
 
 NAMES = (
     "Cola Zero 33 cl can, tray of 24",

@@ -15,7 +15,7 @@ from aisle.jobs.move.move_state_and_rows import (
     StockLine,
     UndoStep,
 )
-from aisle.jobs.stock_pool_names import Pool
+from aisle.jobs.names_in_messages import Pool
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, LinkState, Verdict, msg, raw
 
 POOLS = (Pool(1, "Shop floor"), Pool(2, "Online"), Pool(3, "Reserve"))

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 
 from aisle.jobs.collect_batch import BatchJob, BatchOrder, BatchState
-from aisle.jobs.pick.current_and_next_stop import with_lines
+from aisle.jobs.names_in_messages import Pool
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_state import (
@@ -20,7 +20,7 @@ from aisle.jobs.pick.pick_state import (
     UndoStep,
     with_tote,
 )
-from aisle.jobs.stock_pool_names import Pool
+from aisle.jobs.pick.stops_and_goods_in_hand import with_lines
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, LinkState, Verdict, View, msg
 
@@ -117,6 +117,15 @@ def _batch_stop(text: str) -> Frame:
     label, one = text or PRODUCTS[0][1], Decimal(1)
     verdict = Verdict(GOOD, msg("pick.picked_for_tote", label=label, quantity=one, tote="B", done=one, of=Decimal(4)))
     return _frame(PickJob().view(_batch_state(text)), verdict, LinkState("live", 12.0, 1), serial=14)
+
+
+def _batch_tote(text: str) -> Frame:
+    """Show the scan of a tote that is asked for after a take, and a product scanned instead."""
+    state = _batch_state(text)
+    totes = tuple(tote._replace(code=f"TOTE-{number}") for number, tote in enumerate(state.totes, 7))
+    state = state._replace(totes=totes, totes_to_verify=("100051",))
+    message = msg("pick.verify_tote_first", what=text or PRODUCTS[1][1], tote="B TOTE-8")
+    return _frame(PickJob().view(state), Verdict(WRONG, message), LinkState("live", 12.0, 1), serial=14)
 
 
 def _batch_location(text: str) -> Frame:
@@ -320,6 +329,7 @@ PICK_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("pick.return", "laid_unsaid", partial(_put_down_by_other, location="")),
     ("pick.return", "left_over", _pick_surplus),
     ("pick.product", "round", _batch_stop),
+    ("pick.tote", "round", _batch_tote),
     ("pick.product", "foreign", _batch_foreign_product),
     ("pick.product", "fewer", _batch_fewer),
     ("pick.done", "in_hand", _pick_done),

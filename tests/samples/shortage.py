@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from aisle.jobs.choice_letters import OfferedChoice
-from aisle.jobs.parse_product_rows import ExpectedDelivery, NearbyStock, NearbyStore, PoolStock, Product
 from aisle.jobs.pick.shortage import OrderShortage, ShortageJob, ShortageState
 from aisle.jobs.pick.shortage_choices import OtherLocation, list_choices, parse_reasons
+from aisle.jobs.product_rows_and_weekly_sales import ExpectedDelivery, NearbyStock, NearbyStore, PoolStock, Product
+from aisle.jobs.typed_numbers_dates_and_letters import OfferedChoice
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, Verdict, msg
 from aisle.settings.setting_definitions import SHORTAGE_REASONS
 

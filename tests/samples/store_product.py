@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.parse_product_rows import ExpectedDelivery
+from aisle.jobs.product_rows_and_weekly_sales import ExpectedDelivery
 from aisle.jobs.supervisor.store_product import StoreProductJob
 from aisle.jobs.supervisor.store_product_limits_and_objections import parse_store_product
 from aisle.jobs.supervisor.store_product_page import CHART, CONFIRM, VALUE, StoreProductState

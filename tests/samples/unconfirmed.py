@@ -7,7 +7,7 @@ from typing import Any
 
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND
 from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
-from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, format_value
+from aisle.jobs.supervisor.service_fields_and_values import field_label, format_value
 from aisle.jobs.supervisor.unconfirmed import (
     OTHER_ORDER,
     PUT_BACK,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.barcode_lookup_keys import index_keys
-from aisle.barcode_numbers import check_digit
+from aisle.barcode_numbers import check_digit, index_keys
+from aisle.scan.codes_of_store_and_suppliers import compile_patterns
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -26,7 +26,6 @@ from aisle.scan.grammar_and_meaning_types import (
     Scan,
     UnknownCode,
 )
-from aisle.scan.in_store_codes import compile_patterns
 from aisle.scan.resolve import resolve
 
 GS = "\x1d"
@@ -281,7 +280,7 @@ def test_the_published_layouts_of_countries_can_be_said_in_a_table(region: str, 
     from biip.gtin import Gtin
     from biip.rcn import Rcn, RcnRegion
 
-    from aisle.scan.in_store_codes import parse_in_store_code
+    from aisle.scan.codes_of_store_and_suppliers import parse_in_store_code
 
     code = ean(code[:12])
     config = ParseConfig(rcn_region=RcnRegion[region], rcn_verify_variable_measure=False)

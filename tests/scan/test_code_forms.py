@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.barcode_lookup_keys import index_keys, lookup_keys
-from aisle.barcode_numbers import check_digit, expand_upc_e, has_valid_check_digit, shorten_upc_a
+from aisle.barcode_numbers import (
+    check_digit,
+    expand_upc_e,
+    has_valid_check_digit,
+    index_keys,
+    lookup_keys,
+    shorten_upc_a,
+)
+from aisle.scan.codes_of_store_and_suppliers import compile_patterns
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -25,7 +32,6 @@ from aisle.scan.grammar_and_meaning_types import (
     Scan,
     UnknownCode,
 )
-from aisle.scan.in_store_codes import compile_patterns
 from aisle.scan.resolve import resolve
 
 EAN, ISSN, UPC_E, UPC_A = "9520001100017", "9771234567898", "04252614", "042100005264"
@@ -228,7 +234,7 @@ def test_an_in_store_code_is_found_in_every_form(sent: str, stored: str) -> None
 
 @pytest.mark.parametrize("places", ["2IIIIIXPPPPC:2", "02IIIIIXPPPPC:2", "002IIIIIXPPPPC:2"])
 def test_an_in_store_pattern_fits_whatever_zeros_it_has(places: str) -> None:
-    from aisle.scan.in_store_codes import parse_in_store_code
+    from aisle.scan.codes_of_store_and_suppliers import parse_in_store_code
 
     for sent in (OWN, f"0{OWN}", f"00{OWN}"):
         found = parse_in_store_code(sent, compile_patterns((places,)))

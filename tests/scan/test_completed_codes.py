@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from aisle.barcode_numbers import check_digit
+from aisle.scan.codes_of_store_and_suppliers import compile_patterns, is_unknown_in_store_code
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -18,7 +19,6 @@ from aisle.scan.grammar_and_meaning_types import (
     Measure,
     Scan,
 )
-from aisle.scan.in_store_codes import compile_patterns, is_unknown_in_store_code
 from aisle.scan.resolve import resolve
 
 PATTERNS = compile_patterns(("28IIIIIWWWWWC", "21IIIIIPPPPPC:2", "22IIIIINNNNNC"))

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.scan.decoder import LATE_ESCAPE_S, LOST_PASTE_END_S, MAX_LINE, SECOND_TERMINATOR_S, Decoder
-from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
-from aisle.scan.recognise_escape_sequences import ANSWER_PAUSE_S, CUT_OFF_S, KEYPAD_CHARACTERS
+from aisle.scan.escape_sequences import ANSWER_PAUSE_S, CUT_OFF_S, KEYPAD_CHARACTERS
+from aisle.scan.inputs_and_line_grouping import DecodedInput, EscapeInput, Key, Line, OpenLine
 
 BACK, ENTER = Key("back"), Key("enter")
 EAN = "4006381333931"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.barcode_lookup_keys import index_keys
-from aisle.barcode_numbers import check_digit
-from aisle.jobs.choice_letters import FREE_LETTERS, LETTER_OF_CHOICE
+from aisle.barcode_numbers import check_digit, index_keys
+from aisle.jobs.typed_numbers_dates_and_letters import FREE_LETTERS, LETTER_OF_CHOICE
+from aisle.scan.codes_of_store_and_suppliers import InStorePattern, compile_patterns
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, look_up_keys, needs_look_up, parse
 from aisle.scan.grammar_and_meaning_types import (
@@ -35,7 +35,6 @@ from aisle.scan.grammar_and_meaning_types import (
     Text,
     UnknownCode,
 )
-from aisle.scan.in_store_codes import InStorePattern, compile_patterns
 from aisle.scan.resolve import resolve
 
 EAN, OTHER = "4006381333931", "5901234123457"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.barcode_lookup_keys import index_keys
-from aisle.barcode_numbers import check_digit
+from aisle.barcode_numbers import check_digit, index_keys
+from aisle.scan.codes_of_store_and_suppliers import compile_patterns
 from aisle.scan.decoder import Decoder
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.grammar_and_meaning_types import (
@@ -24,8 +24,7 @@ from aisle.scan.grammar_and_meaning_types import (
     UnknownCode,
 )
 from aisle.scan.gs1 import parse_element_strings, parse_message
-from aisle.scan.in_store_codes import compile_patterns
-from aisle.scan.inputs import DecodedInput, EscapeInput, Line, OpenLine
+from aisle.scan.inputs_and_line_grouping import DecodedInput, EscapeInput, Line, OpenLine
 from aisle.scan.resolve import resolve
 
 GS = "\x1d"

@@ -11,8 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.barcode_lookup_keys import add_on_bases, canonical_key, guessed_keys, index_keys, lookup_keys
-from aisle.barcode_numbers import check_digit, expand_upc_e, has_valid_check_digit, shorten_upc_a
+from aisle.barcode_numbers import (
+    add_on_bases,
+    canonical_key,
+    check_digit,
+    expand_upc_e,
+    guessed_keys,
+    has_valid_check_digit,
+    index_keys,
+    lookup_keys,
+    shorten_upc_a,
+)
+from aisle.scan.codes_of_store_and_suppliers import InStoreCode, compile_patterns, parse_in_store_code
 from aisle.scan.grammar_and_meaning_types import Measure
 from aisle.scan.gs1 import (
     GROUP_SEPARATOR,
@@ -23,7 +33,6 @@ from aisle.scan.gs1 import (
     parse_gs1_date,
     parse_message,
 )
-from aisle.scan.in_store_codes import InStoreCode, compile_patterns, parse_in_store_code
 
 EAN = "4006381333931"
 DIGITS = st.text("0123456789", min_size=1, max_size=20)

@@ -10,8 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import SAME_SCAN_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
-from aisle.scan.line_grouping import LineGrouper
+from aisle.scan.inputs_and_line_grouping import (
+    SAME_SCAN_S,
+    DecodedInput,
+    EscapeInput,
+    Key,
+    Line,
+    LineGrouper,
+    OpenLine,
+    Silence,
+)
 
 Read = tuple[float, bytes]
 """Seconds of silence before it, and its bytes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.barcode_lookup_keys import index_keys
+from aisle.barcode_numbers import index_keys
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,

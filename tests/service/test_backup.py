@@ -14,7 +14,7 @@ import pytest
 
 from aisle.cli import main
 from aisle.errors import StorageError
-from aisle.service.db.schema import MIGRATIONS
+from aisle.service.db.schema_and_search_index import MIGRATIONS
 from aisle.service.db.sqlite_backup_and_restore import back_up, inspect_backup, restore
 from aisle.service.open_service_and_admin_token import open_service
 from tests.service.world import World, assert_books, prepare

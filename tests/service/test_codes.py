@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from aisle.service.http.header_and_path_middleware import normalize_path
+from aisle.service.http.app import normalize_path
 from tests.run_length import tries
 from tests.service.world import API, LOGS, World, line_end, store_body
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.contract.operations import OPERATIONS
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.service.busy_store import DAY, TOMORROW, busy
 from tests.service.world import START, World, store_body
 

@@ -17,11 +17,11 @@ import httpx
 import pytest
 import uvicorn
 
+from aisle.server.caller_turns import KnownClients
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
-from aisle.server.fair_rounds import KnownClients
 from aisle.server.http_server import listening
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.http.header_and_path_middleware import RequestMiddleware
+from aisle.service.http.app import RequestMiddleware
 from tests.service.serve_process import Served, until
 
 SECONDS = 60

@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from aisle.service import retention
 from aisle.service.db.database_interface import Transaction
 from aisle.service.db.postgres_database import PostgresDatabase
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.retention import MIN_AGE_DAYS, purge
 from tests.run_length import tries
 from tests.service import postgres

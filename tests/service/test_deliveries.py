@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from random import Random
 from typing import Any
 
 import pytest
@@ -328,6 +330,96 @@ async def test_goods_that_stayed_free_are_taken_back_after_the_order_was_handed_
     await world.update("O1", is_active=False)
     await receive(world, "P1", -3, location_code="DESK", line_number=1)
     assert world.books() == {}
+
+
+async def announce_on_three_lines(world: World) -> None:
+    """P1 for two lines of an order, and ten for the shelf."""
+    await world.order("O1", {"product_number": "P1", "quantity": 4}, {"product_number": "P1", "quantity": 3})
+    lines: list[dict[str, Any]] = [{"quantity": 4}, {"quantity": 10}, {"quantity": 3}]
+    for at, line in ((0, 1), (2, 2)):
+        lines[at] |= {"customer_order_number": "O1", "customer_order_line_number": line}
+    await announce(world, "D1", *({"product_number": "P1", **line} for line in lines))
+
+
+async def picked(world: World) -> list[Any]:
+    """What is picked of the lines of O1."""
+    return [(await world.line("O1", line))["picked_quantity"] for line in (1, 2)]
+
+
+async def test_what_is_over_on_a_named_line_fills_the_open_lines_those_for_orders_first(world: World) -> None:
+    await announce_on_three_lines(world)
+    await receive(world, "P1", 4, line_number=1, location_code="A1")
+    await receive(world, "P1", 4, line_number=1, location_code="A2")
+    assert await figures(world) == ("partial", [(1, 4), (2, 1), (3, 3)])
+    assert await picked(world) == [4, 3]
+    assert await world.rows("/products/stock/storeproductlogs", review_status=1) == []
+    await receive(world, "P1", -4, line_number=1, location_code="A2")
+    assert await figures(world) == ("partial", [(1, 4), (2, 0), (3, 0)])
+    assert world.books() == {("P1", "A1", 1, "O1", 1): 4}
+    await receive(world, "P1", -5, 409, line_number=1, location_code="A1")
+    await receive(world, "P1", 15, line_number=1, location_code="A2")
+    assert await figures(world) == ("received", [(1, 6), (2, 10), (3, 3)])
+    assert len(await world.rows("/products/stock/storeproductlogs", review_status=1)) == 1
+
+
+@pytest.mark.parametrize("excess_line", [2, 3])
+async def test_undo_fills_the_line_that_it_empties_with_the_excess_of_another(world: World, excess_line: int) -> None:
+    await announce_on_three_lines(world)
+    await receive(world, "P1", 4, line_number=1, location_code="A1")
+    for line, quantity in ((2, 10), (3, 3), (excess_line, 4)):
+        await receive(world, "P1", quantity, line_number=line, location_code="A2")
+    await receive(world, "P1", -4, line_number=1, location_code="A1")
+    assert await figures(world) == ("received", [(1, 4), (2, 10), (3, 3)])
+    assert await picked(world) == [4, 3]
+    books: dict[tuple[Any, ...], int] = {("P1", "A2", 1): 10, ("P1", "A2", 1, "O1", 1): 4, ("P1", "A2", 1, "O1", 2): 3}
+    assert world.books() == books
+    for line, quantity in ((3, 3), (1, 4), (2, 10)):
+        await receive(world, "P1", -quantity, line_number=line, location_code="A2")
+    assert await figures(world) == ("open", [(1, 0), (2, 0), (3, 0)])
+    assert (world.books(), await picked(world)) == ({}, [0, 0])
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_no_line_lacks_what_another_has_too_many_and_the_log_is_the_stock(world: World, seed: int) -> None:
+    await announce_on_three_lines(world)
+    random, booked = Random(seed), list[dict[str, Any]]()
+    for _ in range(12):
+        entry: dict[str, Any]
+        if booked and random.random() < 0.4:
+            entry = booked.pop(random.randrange(len(booked)))
+            await receive(world, **entry | {"quantity": -entry["quantity"]})
+        else:
+            place = random.choice(("A1", "A2", "BACK"))
+            entry = {"quantity": random.randint(1, 8), "line_number": random.randint(1, 3), "location_code": place}
+            booked.append({"product": "P1", **entry})
+            await receive(world, **booked[-1])
+        _, lines = await figures(world)
+        received, counts = sum(quantity for _, quantity in lines), dict(lines)
+        assert received == sum(entry["quantity"] for entry in booked)
+        lacks = any(counts[line] < quantity for line, quantity in ((1, 4), (2, 10), (3, 3)))
+        assert not lacks or received == sum(min(counts[n], q) for n, q in ((1, 4), (2, 10), (3, 3)))
+        assert await picked(world) == [min(4, counts[1]), min(3, counts[3])]
+        logged, stock = Counter[str](), dict[str, Any]()
+        for log in await world.rows("/products/stock/storeproductlogs", reference="D1"):
+            logged[log["location_code"]] += log["quantity"]
+        for key, quantity in world.books().items():
+            stock[key[1]] = stock.get(key[1], 0) + quantity
+            assert quantity >= 0
+        assert +logged == {place: quantity for place, quantity in stock.items() if quantity}
+
+
+async def test_undo_holds_no_more_of_the_excess_than_still_lies_there(world: World) -> None:
+    await announce_on_three_lines(world)
+    await receive(world, "P1", 4, line_number=1, location_code="A1")
+    await receive(world, "P1", 13, line_number=2, location_code="A2")
+    await receive(world, "P1", 4, line_number=2, location_code="BACK")
+    await world.log(200, {}, product_number="P1", quantity=-3, location_code="BACK")
+    await receive(world, "P1", -4, line_number=1, location_code="A1")
+    assert await figures(world) == ("received", [(1, 4), (2, 10), (3, 3)])
+    assert await picked(world) == [1, 3]
+    assert world.books()["P1", "BACK", 2, "O1", 1] == 1
+    flagged = await world.rows("/products/stock/storeproductlogs", review_status=1)
+    assert [each["quantity"] for each in flagged] == [4, -4]
 
 
 async def test_a_reference_that_is_no_delivery_is_a_receipt_all_the_same(world: World) -> None:

@@ -21,7 +21,7 @@ from aisle.contract.request_bodies.store_products_logs_movements import (
     StoreProductLogCreate,
 )
 from aisle.contract.request_bodies.stores import StoreCreate
-from aisle.service.auth import pin_hashes_and_locks
+from aisle.service.auth import tokens_and_pins
 from aisle.service.demo.seed import (
     CREATE_ORDERS,
     OPENING_DAY,
@@ -201,10 +201,8 @@ def bodies_of(demo: DemoStore, operation: str, name: str) -> list[Body]:
 def test_a_supervisor_has_the_pin_that_is_told(demo: DemoStore) -> None:
     [fred] = (person for person in demo.people if "pin_hash" in person)
     assert fred["role"] == "supervisor"
-    assert pin_hashes_and_locks.is_valid_pin(SUPERVISOR_PIN)
-    assert pin_hashes_and_locks.are_equal(
-        pin_hashes_and_locks.rehash(SUPERVISOR_PIN, fred["pin_hash"]), fred["pin_hash"]
-    )
+    assert tokens_and_pins.is_valid_pin(SUPERVISOR_PIN)
+    assert tokens_and_pins.are_equal(tokens_and_pins.rehash(SUPERVISOR_PIN, fred["pin_hash"]), fred["pin_hash"])
 
 
 @pytest.mark.parametrize("hour", [0, 3, 23])

@@ -6,7 +6,7 @@ from typing import Any
 
 import aisle.service
 from aisle.service.db.database_interface import Transaction
-from aisle.service.http.header_and_path_middleware import FEATURES
+from aisle.service.http.app import FEATURES
 from aisle.service.http.openapi.document import build_document
 from tests.service.world import STORES, World
 

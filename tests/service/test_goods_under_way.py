@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.service.world import LOGS, World, line_end
 
 MOVEMENT = "/stores/S1/storeproductlocation/movement"

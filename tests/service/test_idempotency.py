@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisle.service.db.database_interface import Transaction
-from aisle.service.db.statements.logs import LOG_ADD
+from aisle.service.db.statements.logs_and_changes import LOG_ADD
 from tests.service.world import LOGS, World
 
 KEY = "0123456789abcdef"
@@ -130,8 +130,8 @@ async def test_a_key_is_no_way_around_a_right(world: World) -> None:
 
 
 async def test_a_replay_asks_for_the_right_again(world: World) -> None:
-    from aisle.service.auth.tokens import list_tokens, revoke_token
-    from aisle.service.domain.timestamps import format_timestamp
+    from aisle.service.auth.tokens_and_pins import list_tokens, revoke_token
+    from aisle.service.domain.quantities_times_and_json import format_timestamp
 
     await world.post(LOGS, ENTRY, headers=keyed())
     [token] = list_tokens(world.service.database)
@@ -173,7 +173,7 @@ async def test_the_ledger_remembers_longer_than_the_answers(world: World) -> Non
 @pytest.mark.parametrize("wrong", ["SELECT nonsense", LOG_ADD.replace("VALUES ($1", "VALUES (NULL || $1")])
 async def test_a_failure_is_not_kept(world: World, monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("aisle.service.domain.log_writer.sql.LOG_ADD", wrong)
+        broken.setattr("aisle.service.domain.log_and_audit_writer.sql.LOG_ADD", wrong)
         assert (await world.send("POST", LOGS, ENTRY, headers=keyed())).status_code == 500
     assert world.books() == {}
     answer = await world.send("POST", LOGS, ENTRY, headers=keyed())

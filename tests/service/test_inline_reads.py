@@ -13,11 +13,10 @@ import apsw
 import pytest
 
 from aisle.service.app_options_and_limits import RateLimits
-from aisle.service.db import sqlite_inline_reader as nearby
+from aisle.service.db import sqlite_database as nearby
 from aisle.service.db.database_interface import Transaction
-from aisle.service.db.sqlite_connection import open_connection
-from aisle.service.db.sqlite_database import SqliteDatabase
-from aisle.service.db.sqlite_inline_reader import InlineReader, ReadTooLong
+from aisle.service.db.sqlite_connection_and_transaction import open_connection
+from aisle.service.db.sqlite_database import InlineReader, ReadTooLong, SqliteDatabase
 from tests.service.test_limits import client_of
 from tests.service.world import API, LOGS, World
 

@@ -30,11 +30,10 @@ from aisle.service.app_options_and_limits import (
 from aisle.service.errors import Refusal
 from aisle.service.http.access_and_service_logs import AccessLog
 from aisle.service.http.app import App
-from aisle.service.http.parameter_values import MAX_CODE_LENGTH
+from aisle.service.http.parameters_and_headers import MAX_CODE_LENGTH
 from aisle.service.http.rate_limit_and_turns_of_large_bodies import RateLimiter
-from aisle.service.http.request_body import MOST_BODY_BYTES
+from aisle.service.http.request_body import MAX_ITEMS, MOST_BODY_BYTES
 from aisle.service.http.run_server import ServerOptions, run_server
-from aisle.service.http.validate_body import MAX_ITEMS
 from tests.service.world import API, LOGS, World
 
 ORDERS = "/stores/S1/orders/customerorders"

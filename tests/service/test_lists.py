@@ -9,10 +9,10 @@ import pytest
 
 from aisle.client import Client
 from aisle.client.transport import asgi_transport
-from aisle.service.db import database_interface, postgres_transaction_and_errors, sqlite_transaction
+from aisle.service.db import database_interface, postgres_connection, sqlite_connection_and_transaction
 from aisle.service.db.database_interface import Row
-from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers import list_page, multi_store_list, order_list
+from aisle.service.domain.quantities_times_and_json import format_timestamp
+from aisle.service.handlers import list_page, order_create_and_list
 from tests.service.busy_store import busy
 from tests.service.world import LOCATIONS, PRODUCTS, World, line_end, store_body
 from tests.service.world import LOGS as LOGS_OF
@@ -85,9 +85,9 @@ async def test_a_long_list_over_stores_is_counted_no_further_than_it_has_to_be(
 
     whole = await world.rows(path, **query)
     assert len(whole) >= 2
-    monkeypatch.setattr(multi_store_list, "MAX_COUNTED", len(whole))
+    monkeypatch.setattr(list_page, "MAX_COUNTED", len(whole))
     assert (await page(1))["total_count"] == len(whole)
-    monkeypatch.setattr(multi_store_list, "MAX_COUNTED", len(whole) - 1)
+    monkeypatch.setattr(list_page, "MAX_COUNTED", len(whole) - 1)
     for scrolled in (False, path != RECEIPTS):
         scroll: dict[str, Any] = {}
         for number, row in enumerate(whole, 1):
@@ -97,7 +97,7 @@ async def test_a_long_list_over_stores_is_counted_no_further_than_it_has_to_be(
             scroll = {"scroll_id": shown.get("scroll_id")} if scrolled else {}
     beyond = await page(len(whole) + 5)
     assert (beyond["list"], beyond["next_page"]) == ([], None)
-    monkeypatch.setattr(multi_store_list, "MAX_COUNTED", 0)
+    monkeypatch.setattr(list_page, "MAX_COUNTED", 0)
     of_store = await world.get(path, store_number="S1", **query)
     assert of_store["total_count"] == len(of_store["list"]) > 0
 
@@ -562,8 +562,8 @@ async def test_our_lists_are_bounded_in_rows_and_bytes_and_read_to_their_ends(
     world: World, monkeypatch: pytest.MonkeyPatch, bound: tuple[Any, str, Any], most: int
 ) -> None:
     await fill_our_lists(world)
-    monkeypatch.setattr(sqlite_transaction, "_UNMEASURED_ROWS", 1)
-    monkeypatch.setattr(postgres_transaction_and_errors, "STEP_ROWS", 1)
+    monkeypatch.setattr(sqlite_connection_and_transaction, "_UNMEASURED_ROWS", 1)
+    monkeypatch.setattr(postgres_connection, "STEP_ROWS", 1)
     monkeypatch.setattr(*bound)
     async with Client("http://127.0.0.1:1", world.secret, transport=asgi_transport(world.service.app)) as client:
         for path, name in {**OUR_LISTS, "audit": "audit"}.items():
@@ -582,7 +582,7 @@ async def test_our_lists_are_bounded_in_rows_and_bytes_and_read_to_their_ends(
     [
         ((list_page, "MAX_PAGE_BYTES"), "/stores/S1/orders/customerorders", "page_size"),
         ((database_interface, "MAX_RESULT_BYTES"), "/stores/S1/orders/customerorders", "page_size"),
-        ((order_list, "MAX_PAGE_BYTES"), "/aisle/v1/stores/S1/orders", "numbers"),
+        ((order_create_and_list, "MAX_PAGE_BYTES"), "/aisle/v1/stores/S1/orders", "numbers"),
     ],
 )
 async def test_too_long_answers_are_refused_before_they_are_read_whole(
@@ -590,8 +590,8 @@ async def test_too_long_answers_are_refused_before_they_are_read_whole(
 ) -> None:
     for number in range(3):
         await world.order(f"O{number}", order_comment="c" * 900)
-    monkeypatch.setattr(sqlite_transaction, "_UNMEASURED_ROWS", 1)
-    monkeypatch.setattr(postgres_transaction_and_errors, "STEP_ROWS", 1)
+    monkeypatch.setattr(sqlite_connection_and_transaction, "_UNMEASURED_ROWS", 1)
+    monkeypatch.setattr(postgres_connection, "STEP_ROWS", 1)
     monkeypatch.setattr(*bound, 900)
     query = {"numbers": "O0\nO1\nO2"} if field == "numbers" else {}
     answer = await world.send("GET", path, query=query)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from aisle.jobs.job import Closed, Rows, Write
 from aisle.jobs.view import GOOD, INFO, Msg
-from aisle.outbox.merge_operations import merge_batch
+from aisle.outbox.merge_and_rebase import merge_batch
 from aisle.scan.grammar_and_meaning_types import Choice, Command, Quantity
 from tests.jobs.pick_runner import Hand
 from tests.run_length import tries

@@ -25,9 +25,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
-from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
+from aisle.service.auth.tokens_and_pins import create_token, list_tokens, revoke_token
 from aisle.service.db.database_interface import DatabaseFailed
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.http import health_and_metrics, run_server
 from aisle.service.http.access_and_service_logs import JsonFormatter, log_as_json
 from aisle.service.http.app import App

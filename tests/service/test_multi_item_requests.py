@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from aisle.service.auth.statement_scope import StoreScopedTransaction
+from aisle.service.auth.authorization import StoreScopedTransaction
 from aisle.service.db.database_interface import Statement
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.service.world import LOGS, START, World, line_end
 
 MOVE = "/stores/S1/storeproductlocation/movement"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.service.db.list_query_builder import Query
-from aisle.service.handlers import log_list, multi_store_list
+from aisle.service.handlers import list_page, log_list
 from tests.service.world import LOGS, World
 
 LISTED = "/products/stock/storeproductlogs"
@@ -41,11 +41,11 @@ async def uneven(world: World) -> None:
         ("/orders/receipts", {"receipt_type": 1}),
     ],
 )
-@pytest.mark.parametrize("handful", [multi_store_list.MAX_MERGED_STORES, 0])
+@pytest.mark.parametrize("handful", [list_page.MAX_MERGED_STORES, 0])
 async def test_every_page_of_a_few_stores_is_right(
     world: World, monkeypatch: Any, path: str, query: dict[str, Any], handful: int
 ) -> None:
-    monkeypatch.setattr(multi_store_list, "MAX_MERGED_STORES", handful)
+    monkeypatch.setattr(list_page, "MAX_MERGED_STORES", handful)
     await uneven(world)
     client = world.client_for("staff", MINE)
 
@@ -104,7 +104,7 @@ def _key(row: dict[str, Any]) -> tuple[str, int]:
     ("handful", "bounds"),
     [
         # Side by side there are bounds only where the numbers cannot be before the page.
-        (multi_store_list.MAX_MERGED_STORES, [(None, None, None), (4, None, (5, 1))]),
+        (list_page.MAX_MERGED_STORES, [(None, None, None), (4, None, (5, 1))]),
         # Of the second page also the entry before it is known.
         (0, [(0, 3, None), (4, 7, (5, 1))]),
     ],
@@ -112,7 +112,7 @@ def _key(row: dict[str, Any]) -> tuple[str, int]:
 async def test_each_store_reads_only_rows_of_the_page(
     world: World, monkeypatch: Any, handful: int, bounds: list[tuple[object, ...]]
 ) -> None:
-    monkeypatch.setattr(multi_store_list, "MAX_MERGED_STORES", handful)
+    monkeypatch.setattr(list_page, "MAX_MERGED_STORES", handful)
     await uneven(world)
     client = world.client_for("staff", ["S1", "S3"])
     read: list[tuple[object, ...]] = []

@@ -21,12 +21,12 @@ from aisle.errors import StorageError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.service import open_service_and_admin_token
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.auth.tokens import list_tokens
+from aisle.service.auth.tokens_and_pins import list_tokens
 from aisle.service.db import parse_database_url
 from aisle.service.db.database_interface import Busy, Transaction, Work
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.demo.seed import SUPERVISOR_PIN
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.http.run_server import ServerOptions, run_server
 from aisle.service.open_service_and_admin_token import open_service
 from tests.service.world import API, START, assert_books, prepare

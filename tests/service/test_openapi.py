@@ -11,13 +11,12 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from aisle.contract.extensions import EXTENSIONS, SCROLL_PARAM
-from aisle.contract.operations import OPERATIONS, Operation
+from aisle.contract.operations import EXTENSIONS, OPERATIONS, SCROLL_PARAM, Operation
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.contract.request_encoding import build_path, encode_json, encode_query
 from aisle.service.http.app import ASSETS
 from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS, build_document
-from aisle.service.http.parameter_values import MAX_TEXT_LENGTH
+from aisle.service.http.parameters_and_headers import MAX_TEXT_LENGTH
 from aisle.service.open_service_and_admin_token import open_service
 from tests.service.world import prepare
 

@@ -23,10 +23,9 @@ import pytest
 from aisle.errors import StorageError
 from aisle.server.tls_certificates_and_handshakes import CertificateFiles, CertificateWatch, good_until, renewed
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.db import postgres_answer_watch
-from aisle.service.db.availability_monitor import QUIET_WRITES_S, DatabaseMonitor
-from aisle.service.db.database_interface import Database, Transaction
-from aisle.service.db.postgres_answer_watch import AnswerWatch
+from aisle.service.db import postgres_connection
+from aisle.service.db.database_interface import QUIET_WRITES_S, Database, DatabaseMonitor, Transaction
+from aisle.service.db.postgres_connection import AnswerWatch
 from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.db.statements import people_and_tokens as tokens_sql
@@ -128,7 +127,7 @@ async def test_a_full_disk_is_said_once_and_seen_in_the_figures(
         found = figures(metrics.render().decode())
         assert (found[up], found[("aisle_database_losses_total", ())]) == (0, 1)
         assert found[("aisle_full_disk_refusals_total", ())] == 3
-        monkeypatch.setattr("aisle.service.db.availability_monitor.QUIET_WRITES_S", 0.0)
+        monkeypatch.setattr("aisle.service.db.database_interface.QUIET_WRITES_S", 0.0)
         await storage.write(read)
         found = figures(metrics.render().decode())
         assert found[up] == 1
@@ -166,7 +165,7 @@ async def test_a_server_that_dies_is_said_once(mortal: Server, caplog: pytest.Lo
 async def test_a_server_that_hangs_is_said_once_and_the_figures_come_without_it(
     mortal: Server, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_answer_watch, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(postgres_connection, "PATIENCE_S", 0.2)
     monkeypatch.setattr(health_and_metrics, "READY_TIMEOUT_S", 0.5)
     up, bytes_used = ("aisle_database_up", ()), ("aisle_database_bytes", ())
     world = World(mortal.url())
@@ -204,13 +203,13 @@ def _tokens_seen(found: dict[Any, float]) -> set[Any]:
 
 
 async def test_a_long_transaction_is_no_loss(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_answer_watch, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(postgres_connection, "PATIENCE_S", 0.0)
     storage = PostgresDatabase(server.fresh())
     answered = asyncio.Event()
     is_answering = AnswerWatch._is_answering
 
     async def asked(watch: AnswerWatch) -> bool:
-        monkeypatch.setattr(postgres_answer_watch, "PATIENCE_S", LONG)
+        monkeypatch.setattr(postgres_connection, "PATIENCE_S", LONG)
         found = await is_answering(watch)
         loop.call_soon_threadsafe(answered.set)
         return found

@@ -91,3 +91,26 @@ async def test_stock_entries_tell_them_where_the_product_does_not(world: World) 
 )
 async def test_a_schema_that_says_no_moment_is_refused(world: World, more: dict[str, Any], status: int) -> None:
     await world.post("/stores", {"stores": [STORE | more]}, status)
+
+
+@pytest.mark.parametrize(
+    ("row_with", "problem"),
+    [
+        ({"time": "9:05"}, "time is '9:05': write 09:05"),
+        ({"time": "9.05"}, "time is '9.05': write 09:05"),
+        ({"time": "9h05"}, "time is '9h05': write 09:05"),
+        ({"time": "25:05"}, "time is '25:05': write 00:00 to 23:59"),
+        ({"time": ""}, "time is '': write 00:00 to 23:59"),
+        ({"day": 8}, "day is 8: write 1 (Monday) to 7, or 0 for Sunday"),
+        ({"ordering_offset": 61}, "ordering_offset is 61: write 0 to 60 days"),
+        ({"delivery_offset": -1}, "delivery_offset is -1: write 0 to 60 days"),
+        ({"week_numbers": "27;60"}, "week_numbers is '27;60': write weeks from 1 to 53, as 1,3,10-12"),
+        ({"day": 8, "time": "9:05"}, "day is 8: write 1 (Monday) to 7, or 0 for Sunday; time is '9:05': write 09:05"),
+    ],
+)
+async def test_a_refused_schema_names_each_value_that_is_wrong(
+    world: World, row_with: dict[str, Any], problem: str
+) -> None:
+    answer = await world.send("POST", "/stores", {"stores": [STORE | {"ordering_schema": [row() | row_with]}]})
+    assert answer.status_code == 422
+    assert answer.json()["message"] == f"stores[0].ordering_schema[0]: {problem}."

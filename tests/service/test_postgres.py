@@ -12,14 +12,20 @@ from typing import Any
 import asyncpg
 import pytest
 
-from aisle.caller_queue import Caller
 from aisle.errors import StorageError
-from aisle.service.db import schema
-from aisle.service.db.database_interface import Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong
-from aisle.service.db.fair_turns import CALLER
+from aisle.server.caller_turns import Caller
+from aisle.service.db import schema_and_search_index
+from aisle.service.db.database_interface import (
+    CALLER,
+    Busy,
+    ConstraintViolated,
+    DatabaseFailed,
+    Transaction,
+    ValueTooLong,
+)
+from aisle.service.db.postgres_connection import PostgresTransaction
 from aisle.service.db.postgres_database import PostgresDatabase, lock_statement, redact_dsn
-from aisle.service.db.postgres_transaction_and_errors import PostgresTransaction
-from aisle.service.db.schema import MIGRATIONS
+from aisle.service.db.schema_and_search_index import MIGRATIONS
 from tests.service.citus import foreign_keys, split
 from tests.service.postgres import Server, execute
 from tests.service.test_statements import statements
@@ -324,14 +330,14 @@ def test_workers_that_start_at_once_make_the_tables_once(server: Server) -> None
 
 
 async def test_waiting_process_does_not_create_tables_again(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "MIGRATIONS", (("CREATE TABLE made_once (name TEXT)",),))
+    monkeypatch.setattr(schema_and_search_index, "MIGRATIONS", (("CREATE TABLE made_once (name TEXT)",),))
     fresh = server.fresh()
     first, second = await asyncpg.connect(fresh), await asyncpg.connect(fresh)
     try:
         async with first.transaction():
-            await schema.migrate_postgres(first)  # its lock is held until all of this is stored
+            await schema_and_search_index.migrate_postgres(first)  # its lock is held until all of this is stored
             # Whoever begins now asks whether the tables are there, hears that they are not, and waits.
-            waiting = asyncio.create_task(schema.migrate_postgres(second))
+            waiting = asyncio.create_task(schema_and_search_index.migrate_postgres(second))
             while not await first.fetchval(_WAITS, second.get_server_pid()):
                 assert not waiting.done()
                 await asyncio.sleep(0)

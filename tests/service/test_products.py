@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.service.world import World
 
 STOCK = "/storeproducts/stock"
@@ -74,11 +74,41 @@ async def test_changed_fields_are_named_in_a_short_header(world: World) -> None:
         answer = await world.send("PUT", "/products/attributes", body)
         assert answer.status_code == 200
     found = json.loads(answer.headers["Aisle-Changes"])
-    assert len(found) == 12
-    assert found["size"] == [2, "*", "P1", "é" * 24, "ü" * 24]
+    assert sorted(found) == names
+    assert found[names[0]] == [2, "*", "P1", "é" * 24, "ü" * 24]
+    assert [len(one) for one in found.values()] == [5] * 12 + [1] * (len(names) - 12)
     assert len(answer.headers["Aisle-Changes"]) < 4096
     again = await world.send("PUT", "/products/attributes", body)
     assert "Aisle-Changes" not in again.headers
+
+
+async def test_changed_figures_come_before_changed_texts(world: World) -> None:
+    texts = [name for name, value in ATTRIBUTES.items() if isinstance(value, str)]
+    for figure, text in ((1, "a"), (2, "b")):
+        body: dict[str, Any] = {"product_number": "P1"} | dict.fromkeys(texts, text)
+        body |= {"price": figure, "purchase_unit_quantity": figure, "is_active": figure == 1}
+        answer = await world.send("POST", "/products", {"products": [body]})
+        assert answer.status_code == 200
+    found = json.loads(answer.headers["Aisle-Changes"])
+    assert {*texts, "price", "purchase_unit_quantity", "is_active"} <= found.keys()
+    assert all(len(found[name]) == 5 for name in ("price", "purchase_unit_quantity", "is_active"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("same " * 9 + "x", "same " * 9 + "y", ["…me same x", "…me same y"]),
+        ("a" * 40, "b" * 40, ["a" * 24, "b" * 24]),
+        ("short", "short too", ["short", "short too"]),
+        ("s" * 30, "s" * 31, ["…ssssssss", "…sssssssss"]),
+    ],
+)
+async def test_two_long_values_are_shown_where_they_differ(
+    before: str, after: str, shown: list[str], world: World
+) -> None:
+    for text in (before, after):
+        answer = await world.send("PUT", "/products/attributes", {"products": [{"product_number": "P2", "size": text}]})
+    assert json.loads(answer.headers["Aisle-Changes"])["size"][3:] == shown
 
 
 async def test_a_price_of_the_catalogue_makes_the_one_before_it_the_old_one(world: World) -> None:

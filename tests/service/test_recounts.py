@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.service.world import LOGS, World, line_end
 
 RECOUNTS = "/aisle/v1/stores/S1/recounts"

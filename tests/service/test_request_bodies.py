@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisle.contract.operations import OPERATIONS
-from aisle.service.http.validate_body import PRICE_FIELDS
+from aisle.service.http.request_body import PRICE_FIELDS
 from tests.service.fields import documented
 from tests.service.world import World
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.run_length import tries
 from tests.service.database_restore import RestoredLife
 from tests.service.test_restores import MOVES, named

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.service.test_restores import ORDERS, Said, copied, line, restored
 from tests.service.world import World
 

@@ -18,8 +18,8 @@ from aisle.service.app_options_and_limits import keys_kept
 from aisle.service.db.database_interface import GROWING_TABLES, Transaction
 from aisle.service.db.postgres_database import read_sizes
 from aisle.service.db.statements import retention as retention_statements
-from aisle.service.db.statements.assigned_moves_and_recounts import ASSIGNMENT_ADD, ASSIGNMENT_DONE_SET
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.db.statements.stock import ASSIGNMENT_ADD, ASSIGNMENT_DONE_SET
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.retention import MIN_AGE_DAYS, PurgedRows, purge
 from tests.run_length import tries
 from tests.service.postgres import Server

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_bodies import body_type
-from aisle.service.domain.quantities import INT32_FIELDS
+from aisle.service.domain.quantities_times_and_json import INT32_FIELDS
 from tests.service.every_field import ADDRESS, CUSTOMER
 from tests.service.fields import documented, given, object_type_of
 from tests.service.world import World

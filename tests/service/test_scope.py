@@ -14,19 +14,21 @@ import httpx
 import pytest
 
 import aisle.service.db.statements as catalogue
-from aisle.contract.extensions import EXTENSIONS
-from aisle.contract.operations import OPERATIONS
+from aisle.contract.operations import EXTENSIONS, OPERATIONS
 from aisle.service import handlers
-from aisle.service.auth.authorization import Authorization, authorize
-from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
+from aisle.service.auth.authorization import (
+    Authorization,
+    StoreScopedTransaction,
+    authorize,
+    store_parameters,
+    store_tables,
+)
 from aisle.service.db.database_interface import Row
-from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes_and_writes as changes_sql
-from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.sqlite_connection_and_transaction import SqliteTransaction
+from aisle.service.db.statements import logs_and_changes as changes_sql
 from aisle.service.db.statements import people_and_tokens as people_sql
-from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.db.statements import stock as stock_sql
-from aisle.service.db.statements import stores_and_locations as stores_sql
+from aisle.service.db.statements import stores_and_products as stores_sql
 from aisle.service.errors import Refusal, to_json_bytes
 from aisle.service.handlers.registry import HANDLERS, Handler
 from aisle.service.http import endpoint
@@ -40,32 +42,32 @@ OF_ALL_STORES = {
     "people_and_tokens.STORES_OF_TOKENS_DELETE",
     "people_and_tokens.HAS_DATA",
     "people_and_tokens.SIMILAR_STORES",
-    "products.PRODUCTS_IN_OPEN_DELIVERIES",
-    "products.PRODUCTS_IN_OPEN_ORDERS",
-    "products.PRODUCTS_WITH_STOCK",
-    "products.STORES_RANGING",
-    "stores_and_locations.STORE_NUMBERS",
+    "stores_and_products.PRODUCTS_IN_OPEN_DELIVERIES",
+    "stores_and_products.PRODUCTS_IN_OPEN_ORDERS",
+    "stores_and_products.PRODUCTS_WITH_STOCK",
+    "stores_and_products.STORES_RANGING",
+    "stores_and_products.STORE_NUMBERS",
 }
 # They go by the age of rows, whosever they are; the gate runs them after its answer, for nobody.
 OF_NOBODY = {
-    "changes_and_writes.OLD_RESPONSES_DELETE",
-    "changes_and_writes.OLD_RESPONSES_STEP",
+    "logs_and_changes.OLD_RESPONSES_DELETE",
+    "logs_and_changes.OLD_RESPONSES_STEP",
     "people_and_tokens.OLD_SIGN_IN_FAILURES",
-    "changes_and_writes.OLD_WRITE_HISTORY_DELETE",
-    "changes_and_writes.OLD_WRITE_HISTORY_STEP",
-    "changes_and_writes.OLD_LATEST_WRITES_DELETE",
-    "changes_and_writes.OLD_LATEST_WRITES_STEP",
+    "logs_and_changes.OLD_WRITE_HISTORY_DELETE",
+    "logs_and_changes.OLD_WRITE_HISTORY_STEP",
+    "logs_and_changes.OLD_LATEST_WRITES_DELETE",
+    "logs_and_changes.OLD_LATEST_WRITES_STEP",
 }
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (
-    writes_sql.RESPONSE_ADD,
-    writes_sql.RESPONSE_OF_KEY,
+    changes_sql.RESPONSE_ADD,
+    changes_sql.RESPONSE_OF_KEY,
     changes_sql.CHANGES_SINCE,
     changes_sql.COUNTER_VALUE,
-    writes_sql.WRITE_AT_CHANGE,
-    writes_sql.WRITE_HISTORY_FIRST,
-    writes_sql.KNOWN_KEYS,
-    writes_sql.OTHER_LOADS,
+    changes_sql.WRITE_AT_CHANGE,
+    changes_sql.WRITE_HISTORY_FIRST,
+    changes_sql.KNOWN_KEYS,
+    changes_sql.OTHER_LOADS,
 )
 
 
@@ -137,13 +139,13 @@ def test_every_statement_on_stores_is_bound_to_them_or_is_the_chain_s() -> None:
 async def test_no_statement_runs_for_a_store_that_was_not_entered(foreign: str) -> None:
     tx = NoTx()
     scoped = StoreScopedTransaction(tx, Principal("t1", "x", "admin", all_stores=False))
-    assert await scoped.one(tokens_sql.STORE_OF_TOKEN, "S1", "t1")
-    assert await scoped.one(tokens_sql.STORE_OF_TOKEN, "S2", "t1") is None
+    assert await scoped.one(people_sql.STORE_OF_TOKEN, "S1", "t1")
+    assert await scoped.one(people_sql.STORE_OF_TOKEN, "S2", "t1") is None
     tx.ran.clear()
     tried = 0
     for name, text in statements():
         reach = store_parameters(text)
-        if not reach.touches_stores or text in (tokens_sql.STORE_OF_TOKEN, tokens_sql.STORES_OF_TOKEN):
+        if not reach.touches_stores or text in (people_sql.STORE_OF_TOKEN, people_sql.STORES_OF_TOKEN):
             continue
         count = max([0, *(int(part.split("$")[0] or 0) for part in _numbers(text))])
         args: list[object] = ["S1"] * count
@@ -169,7 +171,7 @@ async def test_no_statement_runs_for_a_store_that_was_not_entered(foreign: str) 
 async def test_what_a_token_of_some_stores_may_ask_of_the_chain_runs() -> None:
     tx = NoTx()
     scoped = StoreScopedTransaction(tx, Principal("t1", "x", "admin", all_stores=False))
-    await scoped.one(tokens_sql.STORE_OF_TOKEN, "S1", "t1")
+    await scoped.one(people_sql.STORE_OF_TOKEN, "S1", "t1")
     tx.ran.clear()
     for text in OF_THE_CHAIN_TOO:
         args = [CHAIN] * max(int(number) for number in _numbers(text))
@@ -185,7 +187,7 @@ def _numbers(text: str) -> list[str]:
 async def test_lists_of_stores_and_rows_of_many_are_looked_through() -> None:
     tx = NoTx()
     scoped = StoreScopedTransaction(tx, Principal("t1", "x", "admin", all_stores=False))
-    await scoped.one(tokens_sql.STORE_OF_TOKEN, "S1", "t1")
+    await scoped.one(people_sql.STORE_OF_TOKEN, "S1", "t1")
     await scoped.all(stores_sql.STORE_ORDINALS, ["S1"])
     await scoped.run_many(changes_sql.CHANGE_SET, [("S1", "order", "1", 1, "")])
     ran = len(tx.ran)
@@ -194,7 +196,7 @@ async def test_lists_of_stores_and_rows_of_many_are_looked_through() -> None:
     with pytest.raises(Refusal):
         await scoped.run_many(changes_sql.CHANGE_SET, [("S1", "order", "1", 1, ""), ("S2", "order", "1", 1, "")])
     with pytest.raises(Refusal):
-        await scoped.one(tokens_sql.STORE_OF_TOKEN, "S2", "t2")
+        await scoped.one(people_sql.STORE_OF_TOKEN, "S2", "t2")
     assert len(tx.ran) == ran
 
 
@@ -210,7 +212,7 @@ def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(endpoint, "authorize", arrived)
     named = [f"handlers.{module.name}" for module in iter_modules(handlers.__path__)]
-    for module in ("http.idempotency", "auth.authorization", *named):
+    for module in ("http.endpoint", "auth.authorization", *named):
         loaded = import_module(f"aisle.service.{module}")
         if hasattr(loaded, "authorize_store"):
             monkeypatch.setattr(loaded, "authorize_store", enter)
@@ -356,5 +358,5 @@ async def test_a_foreign_store_costs_the_same_work_as_one_that_is_not_there(
                 work.append(list(ran))
             assert work[0] == work[1], name
             # What is looked for in the end are stores of the token itself, whose number may have been meant.
-            assert work[0][-1] == tokens_sql.SIMILAR_STORES_OF_TOKEN, name
-            assert work[0][-2] in (tokens_sql.AUTHORIZATION, tokens_sql.STORE_OF_TOKEN), name
+            assert work[0][-1] == people_sql.SIMILAR_STORES_OF_TOKEN, name
+            assert work[0][-2] in (people_sql.AUTHORIZATION, people_sql.STORE_OF_TOKEN), name

@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from aisle.service.app_options_and_limits import RateLimits
-from aisle.service.auth import pin_hashes_and_locks
-from aisle.service.auth.tokens import list_tokens, revoke_token
-from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers.tokens_and_sign_in import TOKEN_SECONDS
+from aisle.service.auth import tokens_and_pins
+from aisle.service.auth.tokens_and_pins import list_tokens, revoke_token
+from aisle.service.domain.quantities_times_and_json import format_timestamp
+from aisle.service.handlers.people_and_tokens import TOKEN_SECONDS
 from tests.service.world import World
 
 SIGN_IN = "/aisle/v1/sign-in"
@@ -94,18 +94,18 @@ async def test_failed_sign_ins_have_equal_answers(world: World) -> None:
 async def test_every_try_hashes_once_whoever_is_named(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     await people(world)
     hashed: list[str] = []
-    again = pin_hashes_and_locks.rehash
+    again = tokens_and_pins.rehash
 
     def counted(pin: str, stored: str) -> str:
         hashed.append(stored)
         return again(pin, stored)
 
-    monkeypatch.setattr(pin_hashes_and_locks, "rehash", counted)
+    monkeypatch.setattr(tokens_and_pins, "rehash", counted)
     async with world.client_for("staff", ["S1"]) as desk:
         for who in ("ann", "bo", "nobody"):
             await sign_in(world, desk, "1357", user=who)
     assert len(hashed) == 3
-    assert {stored.split("$")[1] for stored in hashed} == {pin_hashes_and_locks.DUMMY_HASH.split("$")[1]}
+    assert {stored.split("$")[1] for stored in hashed} == {tokens_and_pins.DUMMY_HASH.split("$")[1]}
 
 
 @pytest.mark.usefixtures("patient")
@@ -113,7 +113,7 @@ async def test_every_try_hashes_once_whoever_is_named(world: World, monkeypatch:
 async def test_too_many_wrong_pins_lock_the_person_longer_each_time(world: World, who: str) -> None:
     await people(world)
     async with world.client_for("staff", ["S1"]) as desk:
-        for _ in range(pin_hashes_and_locks.FREE_ATTEMPTS):
+        for _ in range(tokens_and_pins.FREE_ATTEMPTS):
             assert (await sign_in(world, desk, "1357", user=who)).status_code == 403
         locked = await sign_in(world, desk, user=who)
         assert (locked.status_code, locked.headers["Retry-After"]) == (429, "60")
@@ -138,7 +138,7 @@ async def test_too_many_wrong_pins_lock_the_person_longer_each_time(world: World
 async def test_badge_and_name_are_one_person(world: World) -> None:
     await people(world)
     async with world.client_for("staff", ["S1"]) as desk:
-        for n in range(pin_hashes_and_locks.FREE_ATTEMPTS):
+        for n in range(tokens_and_pins.FREE_ATTEMPTS):
             await sign_in(world, desk, "1357", **({"badge": "B1"} if n % 2 else {"user": "ann"}))
         assert (await sign_in(world, desk, badge="B1")).status_code == 429
         await people(world, ANN | {"pin": "9999"})
@@ -255,19 +255,19 @@ async def test_invalid_pin_is_refused_and_people_list_shows_has_pin(world: World
 
 
 def test_locks_double_and_end() -> None:
-    waits = [pin_hashes_and_locks.lock_seconds(failures) for failures in range(40)]
-    assert waits[: pin_hashes_and_locks.FREE_ATTEMPTS] == [0.0] * pin_hashes_and_locks.FREE_ATTEMPTS
-    assert waits[pin_hashes_and_locks.FREE_ATTEMPTS : pin_hashes_and_locks.FREE_ATTEMPTS + 3] == [60, 120, 240]
+    waits = [tokens_and_pins.lock_seconds(failures) for failures in range(40)]
+    assert waits[: tokens_and_pins.FREE_ATTEMPTS] == [0.0] * tokens_and_pins.FREE_ATTEMPTS
+    assert waits[tokens_and_pins.FREE_ATTEMPTS : tokens_and_pins.FREE_ATTEMPTS + 3] == [60, 120, 240]
     assert max(waits) == waits[-1] == 86400
 
 
 def test_a_pin_is_kept_as_a_slow_hash_with_a_salt_of_its_own() -> None:
-    one, other = pin_hashes_and_locks.hash_pin("1234"), pin_hashes_and_locks.hash_pin("1234")
+    one, other = tokens_and_pins.hash_pin("1234"), tokens_and_pins.hash_pin("1234")
     assert one != other
-    assert pin_hashes_and_locks.are_equal(pin_hashes_and_locks.rehash("1234", one), one)
-    assert not pin_hashes_and_locks.are_equal(pin_hashes_and_locks.rehash("1235", one), one)
-    assert not pin_hashes_and_locks.are_equal(
-        pin_hashes_and_locks.rehash("", pin_hashes_and_locks.DUMMY_HASH), pin_hashes_and_locks.DUMMY_HASH
+    assert tokens_and_pins.are_equal(tokens_and_pins.rehash("1234", one), one)
+    assert not tokens_and_pins.are_equal(tokens_and_pins.rehash("1235", one), one)
+    assert not tokens_and_pins.are_equal(
+        tokens_and_pins.rehash("", tokens_and_pins.DUMMY_HASH), tokens_and_pins.DUMMY_HASH
     )
 
 

@@ -15,12 +15,10 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.service.db import sqlite_connection as connection_module
+from aisle.service.db import sqlite_connection_and_transaction as connection_module
 from aisle.service.db import sqlite_writer as writer_module
-from aisle.service.db.availability_monitor import DatabaseMonitor, WaitKind
-from aisle.service.db.database_interface import Busy, DatabaseFailed, Transaction
-from aisle.service.db.sqlite_connection import NextWriter, open_connection
-from aisle.service.db.sqlite_transaction import SqliteTransaction
+from aisle.service.db.database_interface import Busy, DatabaseFailed, DatabaseMonitor, Transaction, WaitKind
+from aisle.service.db.sqlite_connection_and_transaction import NextWriter, SqliteTransaction, open_connection
 from aisle.service.db.sqlite_writer import SqliteWriter
 from aisle.service.errors import Refusal
 

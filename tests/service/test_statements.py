@@ -11,12 +11,12 @@ import pytest
 
 import aisle.service.db.statements
 from aisle.service.db.list_query_builder import filter_query, like_pattern, page_query
-from aisle.service.db.schema import PLANNER_STATISTICS
+from aisle.service.db.schema_and_search_index import PLANNER_STATISTICS
+from aisle.service.db.sqlite_connection_and_transaction import _to_sqlite
 from aisle.service.db.sqlite_database import SqliteDatabase
-from aisle.service.db.sqlite_transaction import _to_sqlite
-from aisle.service.db.statements import deliveries, logs, orders, products, stock
-from aisle.service.db.statements import stores_and_locations as locations
-from aisle.service.db.statements.logs import AUDIT_ADD
+from aisle.service.db.statements import logs_and_changes, orders_and_deliveries, stock, stores_and_products
+from aisle.service.db.statements import stores_and_products as locations
+from aisle.service.db.statements.logs_and_changes import AUDIT_ADD
 from aisle.service.db.statements.retention import AUDIT_OLD
 from tests.service.test_shards import MODULES
 
@@ -60,7 +60,11 @@ def test_every_statement_is_understood_by_the_engine(tmp_path: Path) -> None:
     connection.close()
 
 
-@pytest.mark.parametrize("module", [deliveries, locations, logs, orders, stock], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module",
+    [orders_and_deliveries, locations, logs_and_changes, stock],
+    ids=lambda module: module.__name__,
+)
 def test_lists_of_a_store_s_rows_can_be_asked_for_one_store(module: ModuleType) -> None:
     named = {
         name: value for name, value in vars(module).items() if name.endswith("_FILTERS") and isinstance(value, dict)
@@ -100,12 +104,14 @@ def test_category_and_order_searches_use_indexes(tmp_path: Path) -> None:
         here = {**asked, "store": "S1", "catalogue": ()}
         entries = filter_query(stock.STOCK_KEYS_CATALOGUE, stock.STOCK_FILTERS, here, stock.STOCK_SORT_STORE)
         found = [page_query(entries, 100, 0), filter_query(stock.STOCK_COUNT_CATALOGUE, stock.STOCK_FILTERS, here)]
-        if name in products.PRODUCT_FILTERS:
-            listed = filter_query(products.PRODUCT_LIST, products.PRODUCT_FILTERS, {"known": (), **asked})
-            found.append(page_query(listed._replace(sql=listed.sql + products.PRODUCT_SORT), 100, 0))
+        if name in stores_and_products.PRODUCT_FILTERS:
+            listed = filter_query(
+                stores_and_products.PRODUCT_LIST, stores_and_products.PRODUCT_FILTERS, {"known": (), **asked}
+            )
+            found.append(page_query(listed._replace(sql=listed.sql + stores_and_products.PRODUCT_SORT), 100, 0))
         for query in found:
             assert f"SEARCH p USING INDEX {index}" in plan(connection, query.sql, query.args).replace("COVERING ", "")
-    said = plan(connection, products.PRODUCTS_IN_OPEN_ORDERS, ('["P1"]',))
+    said = plan(connection, stores_and_products.PRODUCTS_IN_OPEN_ORDERS, ('["P1"]',))
     assert "SEARCH o USING " in said
     assert "SEARCH ol USING " in said
     assert "SCAN o" not in said
@@ -142,8 +148,12 @@ def test_entries_of_a_reason_or_to_review_are_found_by_indexes(
     SqliteDatabase(tmp_path / "s.db").close()
     SqliteDatabase(tmp_path / "s.db").close()
     connection = apsw.Connection(str(tmp_path / "s.db"))
-    head, order = (logs.LOG_LIST, logs.LOG_SORT_STORE) if "store" in asked else (logs.LOG_KEYS, logs.LOG_SORT_CHAIN)
-    query = page_query(filter_query(head, logs.LOG_FILTERS, asked, order), 100, 0)
+    head, order = (
+        (logs_and_changes.LOG_LIST, logs_and_changes.LOG_SORT_STORE)
+        if "store" in asked
+        else (logs_and_changes.LOG_KEYS, logs_and_changes.LOG_SORT_CHAIN)
+    )
+    query = page_query(filter_query(head, logs_and_changes.LOG_FILTERS, asked, order), 100, 0)
     assert f" {index} (" in plan(connection, query.sql, query.args)
     connection.close()
 

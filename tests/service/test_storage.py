@@ -20,12 +20,10 @@ from aisle.errors import StorageError
 from aisle.host import database
 from aisle.service.db import sqlite_database, sqlite_writer
 from aisle.service.db.database_interface import Busy, ConstraintViolated, DatabaseFailed, Transaction
-from aisle.service.db.schema import MIGRATIONS
-from aisle.service.db.sqlite_connection import open_connection
+from aisle.service.db.schema_and_search_index import MIGRATIONS
+from aisle.service.db.sqlite_connection_and_transaction import SqliteTransaction, _json_list, open_connection
 from aisle.service.db.sqlite_database import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
-from aisle.service.db.sqlite_transaction import SqliteTransaction, _json_list
-from aisle.service.db.statements import changes_and_writes as changes_sql
-from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import logs_and_changes as changes_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from tests.service.world import World, assert_books
 
@@ -228,7 +226,7 @@ async def test_repeated_writes_are_checkpointed_once(tmp_path: Path) -> None:
 
         async def keep(tx: Transaction) -> None:
             for key in range(1500):
-                await tx.run(writes_sql.RESPONSE_ADD, "S1", f"{key:016}", "", 200, b"x" * 4096, "2026-01-01")
+                await tx.run(changes_sql.RESPONSE_ADD, "S1", f"{key:016}", "", 200, b"x" * 4096, "2026-01-01")
 
         await storage.write(keep)
         assert file.with_name("service.db-wal").stat().st_size > 1500 * 4096

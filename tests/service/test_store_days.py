@@ -12,7 +12,7 @@ import pytest_asyncio
 from aisle.contract.request_bodies.stores import OrderingSchema
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.domain.ordering_schedule import upcoming_dates
-from aisle.service.domain.timestamps import TimeZones
+from aisle.service.domain.quantities_times_and_json import TimeZones
 from aisle.service.open_service_and_admin_token import Service
 from tests.service.world import LOGS, World
 

@@ -6,8 +6,8 @@ import pytest
 
 from aisle.contract.operations import OPERATIONS
 from aisle.errors import UsageError
-from aisle.service.auth.tokens import create_token
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.auth.tokens_and_pins import create_token
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.service.test_authorization import OF_CHAIN, OF_TOKEN, ask
 from tests.service.world import World, store_body
 

@@ -12,9 +12,14 @@ import pytest
 from aisle.search_text import search_variants
 from aisle.service.db.database_interface import Transaction
 from aisle.service.db.list_query_builder import filter_query, like_pattern, search_filter
-from aisle.service.db.product_search_index import POSTGRES_PRODUCT_INDEX, match_expression, narrow_by_index, search_key
-from aisle.service.db.sqlite_transaction import _to_sqlite
-from aisle.service.db.statements import products, stock
+from aisle.service.db.schema_and_search_index import (
+    POSTGRES_PRODUCT_INDEX,
+    match_expression,
+    narrow_by_index,
+    search_key,
+)
+from aisle.service.db.sqlite_connection_and_transaction import _to_sqlite
+from aisle.service.db.statements import stock, stores_and_products
 from aisle.service.db.statements import stock as stock_sql
 from tests.service.postgres import Server
 from tests.service.world import World
@@ -127,8 +132,8 @@ async def test_catalogue_change_by_others_is_found_before_index_update(world: Wo
 
 def test_a_search_is_narrowed_where_it_looks_through_the_catalogue() -> None:
     lists: tuple[tuple[str, dict[str, str], bool], ...] = (
-        (products.PRODUCT_LIST, products.PRODUCT_FILTERS, True),
-        (products.PRODUCT_COUNT, products.PRODUCT_FILTERS, True),
+        (stores_and_products.PRODUCT_LIST, stores_and_products.PRODUCT_FILTERS, True),
+        (stores_and_products.PRODUCT_COUNT, stores_and_products.PRODUCT_FILTERS, True),
         (stock.STOCK_KEYS_CATALOGUE, stock.STOCK_FILTERS, True),
         (stock.STOCK_COUNT_CATALOGUE, stock.STOCK_FILTERS, True),
         (stock_sql.GOODS_AT_LOCATION, stock_sql.GOODS_AT_LOCATION_FILTERS, False),
@@ -157,7 +162,9 @@ def test_words_are_few_and_cover_both_ends() -> None:
 
 
 async def test_the_index_is_what_a_search_goes_by(world: World, engine: str) -> None:
-    query = filter_query(products.PRODUCT_LIST, products.PRODUCT_FILTERS, search_filter("search", "tea time"))
+    query = filter_query(
+        stores_and_products.PRODUCT_LIST, stores_and_products.PRODUCT_FILTERS, search_filter("search", "tea time")
+    )
 
     async def plan(tx: Transaction) -> list[Any]:
         if engine in ("sqlite", "twice"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aisle.service.domain.timestamps import format_timestamp, parse_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp, parse_timestamp
 from aisle.service.errors import Refusal
 
 

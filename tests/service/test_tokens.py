@@ -10,8 +10,8 @@ from unittest.mock import AsyncMock, patch
 import pytest
 
 from aisle.errors import UsageError
-from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.auth.tokens_and_pins import create_token, list_tokens, revoke_token
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.service.world import API, World, store_body
 
 TOKENS, REVOKED, AUDIT = "/aisle/v1/tokens", "/aisle/v1/token-revocations", "/aisle/v1/audit"

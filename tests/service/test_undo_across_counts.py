@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.service.world import World
 
 ORDERS = [order for order in permutations(("booking", "undo", "count")) if order.index("booking") < order.index("undo")]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from tests.service.world import LOGS, World
 
 FOUND, LOST, RECEIPT, PICK = ("found", 3), ("loss", -3), ("receipt", 6), ("pick", 2)

@@ -9,8 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.contract.extensions import EXTENSIONS
-from aisle.contract.operations import OPERATIONS
+from aisle.contract.operations import EXTENSIONS, OPERATIONS
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.http.app import App
 from aisle.service.http.openapi.document import build_document
@@ -129,7 +128,7 @@ async def test_all_that_are_unknown_are_named(world: World) -> None:
 async def test_unauthorised_caller_gets_no_parameter_hint(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is one looked for, which takes milliseconds."""
     searches = list[str]()
-    monkeypatch.setattr("aisle.service.http.parameter_values.nearest_name", lambda name, _: searches.append(name))
+    monkeypatch.setattr("aisle.service.http.parameters_and_headers.nearest_name", lambda name, _: searches.append(name))
     async with world.open_client("no token") as stranger:
         answer = await stranger.get(API + ORDERS, params={"Show_Lines": 1})
         assert answer.status_code == 401

@@ -19,10 +19,10 @@ import httpx
 
 from aisle.contract.operations import OPERATIONS
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.auth.tokens import create_token
+from aisle.service.auth.tokens_and_pins import create_token
 from aisle.service.db import open_database
 from aisle.service.db.database_interface import Database, Transaction
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.open_service_and_admin_token import Service, open_service
 from tests.service.watched_storage import Watched
 

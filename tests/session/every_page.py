@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from aisle.cache.writer import CacheWriter
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.job import Start
-from aisle.scan.inputs import Key
+from aisle.scan.inputs_and_line_grouping import Key
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.copied_databases import copy_cache

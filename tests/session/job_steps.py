@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.job import Start
 from aisle.jobs.view import DetailView, View
@@ -225,6 +225,7 @@ WAYS: dict[str, Way] = {
     "unconfirmed.entry": Way(("unconfirmed", "1"), before=doubtful),
     "unconfirmed.resend": Way(("unconfirmed", "1", choose("unconfirmed.choice_resend")), before=doubtful),
     "unconfirmed.close_by_hand": Way(("unconfirmed", "1", choose("unconfirmed.choice_close_by_hand")), before=doubtful),
+    "pick.tote": Way((*ROUND, "g", BARCODES[0]), {"verify_totes": True}),
 }
 """A way to each step, and to some of them another one after the stroke: a question is open, or several orders are."""
 

@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from aisle.jobs.view import Frame
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import SAME_SCAN_S, DecodedInput, EscapeInput
-from aisle.scan.line_grouping import LineGrouper
+from aisle.scan.inputs_and_line_grouping import SAME_SCAN_S, DecodedInput, EscapeInput, LineGrouper
 from aisle.session.session import Session
 
 PAUSE_S = 0.3

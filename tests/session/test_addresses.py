@@ -7,10 +7,10 @@ from contextlib import closing
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import SignIn
 from aisle.jobs.view import Frame
-from aisle.scan.inputs import ADDRESS_KEY, CHIP_KEY, TAB_KEY
+from aisle.scan.inputs_and_line_grouping import ADDRESS_KEY, CHIP_KEY, TAB_KEY
 from aisle.session.session import Session, SingleUserSession, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.session.test_order_board import home, says  # noqa: F401

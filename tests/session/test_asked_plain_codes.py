@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK
-from aisle.messages.load_and_parse import message_lengths
+from aisle.messages.messages_of_language import message_lengths
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
@@ -53,7 +53,7 @@ def filled(cache: CacheWriter) -> None:
     lines = [service_rows.line(row, number, 40, preferred_location_code="A-1") for row, number in enumerate(numbers, 1)]
     cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
     cache.write_deliveries([delivery("D-1", *(line(row, number, 40) for row, number in enumerate(numbers, 1)))], 1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

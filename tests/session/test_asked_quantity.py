@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aisle.cache.writer import CacheWriter
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame
 from aisle.session.session import Session
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
@@ -46,7 +46,7 @@ def filled(cache: CacheWriter) -> None:
     lines = [service_rows.line(n, f"P{n}", 40, preferred_location_code="A-1") for n in range(1, 7)]
     cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
     cache.write_deliveries([delivery("D-1", *(line(n, f"P{n}", 40) for n in range(1, 7)))], 1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

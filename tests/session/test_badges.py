@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD
 from aisle.session.session import Session
 from tests.cache import service_rows

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from aisle.cache.claim_and_priority_queries import add_priority
+from aisle.cache.people_and_claim_queries import add_priority
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
+from aisle.courier.pull import full_sync_stages_and_progress
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import LocalNote
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, msg
 from aisle.outbox.local_notes import PRIORITY, RELEASED, save_note
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Line, OpenLine
+from aisle.scan.inputs_and_line_grouping import Line, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
 from aisle.settings.setting_definitions import Settings
@@ -61,7 +61,7 @@ def filled(cache: CacheWriter) -> None:
         lines_known=True,
         read_began=1.0,
     )
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ from contextlib import closing
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import DetailView, Frame, ListView
-from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, Key
+from aisle.scan.inputs_and_line_grouping import CHIP_KEY, ROW_KEY, SORT_KEY, Key
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.session.test_order_board import home, opened, says  # noqa: F401
 
 

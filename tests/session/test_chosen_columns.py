@@ -6,11 +6,11 @@ from contextlib import closing
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.column_choice import read_choices
 from aisle.jobs.job import Rows
 from aisle.jobs.view import Frame, ListView
-from aisle.scan.inputs import SORT_KEY, TAB_KEY
+from aisle.scan.inputs_and_line_grouping import SORT_KEY, TAB_KEY
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.session.test_order_board import home, says  # noqa: F401

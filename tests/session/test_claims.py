@@ -15,7 +15,7 @@ import pytest
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Context, LocalNote, Write
 from aisle.jobs.supervisor import order_page as order_page_view
 from aisle.jobs.supervisor import order_rows

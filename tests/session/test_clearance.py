@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, LinkRow
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS
 from aisle.jobs.view import Frame
-from aisle.outbox import read_and_immediate_requests, token_holders_and_waiting_operations
+from aisle.outbox import requests_and_token_holders
 from aisle.outbox.operation_queue import open_outbox
-from aisle.scan.inputs import Line, OpenLine
+from aisle.scan.inputs_and_line_grouping import Line, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
@@ -82,9 +82,9 @@ def test_who_comes_back_to_the_terminal_reads_what_became_of_it(home: StoreFolde
     proven(home, session)
     outbox = open_outbox(home.folder)
     ((name, now),) = outbox.execute("SELECT request_id, requested_at FROM request WHERE kind = 'clearance'").fetchall()
-    assert read_and_immediate_requests.start_request(outbox, str(name), float(str(now)))
+    assert requests_and_token_holders.start_request(outbox, str(name), float(str(now)))
     session.close()
-    assert read_and_immediate_requests.mark_interrupted(outbox, float(str(now)) + 1) == 1
+    assert requests_and_token_holders.mark_interrupted(outbox, float(str(now)) + 1) == 1
     again = begun(home)
     frame = again.resize(80, 24)
     assert frame.view.name == "clearance_request.done"
@@ -102,9 +102,9 @@ def answer(home: StoreFolder, how: str, **more: object) -> None:
     """A courier answers what is asked."""
     outbox = open_outbox(home.folder)
     ((name, now),) = outbox.execute("SELECT request_id, requested_at FROM request WHERE state = 'requested'").fetchall()
-    assert read_and_immediate_requests.start_request(outbox, str(name), float(str(now)))
-    read_and_immediate_requests.finish_request(
-        outbox, str(name), read_and_immediate_requests.ANSWERED, {"how": how, "why": "No.", **more}, float(str(now))
+    assert requests_and_token_holders.start_request(outbox, str(name), float(str(now)))
+    requests_and_token_holders.finish_request(
+        outbox, str(name), requests_and_token_holders.ANSWERED, {"how": how, "why": "No.", **more}, float(str(now))
     )
     outbox.close()
 
@@ -112,7 +112,7 @@ def answer(home: StoreFolder, how: str, **more: object) -> None:
 def proven(home: StoreFolder, session: Session) -> Frame:
     """The PIN was right: the clearance is under way."""
     outbox = open_outbox(home.folder)
-    token_holders_and_waiting_operations.record_token(outbox, "U6", time.time() + 900)
+    requests_and_token_holders.record_token(outbox, "U6", time.time() + 900)
     outbox.close()
     answer(home, "done", until=time.time() + 900)
     frame = session.poll()

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import EscapeInput
+from aisle.scan.inputs_and_line_grouping import EscapeInput
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session import scanner as paced

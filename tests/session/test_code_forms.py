@@ -12,12 +12,12 @@ import pytest
 
 from aisle.barcode_numbers import expand_upc_e
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, msg
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.message_text import MessageWriter
@@ -46,7 +46,7 @@ def filled(cache: CacheWriter) -> None:
     cache.write_locations([service_rows.location("A-1", 1), service_rows.location("A-2", 2)])
     lines = [service_rows.line(n, f"P{n}", 60, preferred_location_code="A-1") for n in range(1, 7)]
     cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture
@@ -181,7 +181,9 @@ def test_what_was_guessed_is_said_each_time(home: StoreFolder, code: str) -> Non
 
 @pytest.mark.parametrize("code", ["425261", EAN[:-1]])
 def test_nothing_is_guessed_before_the_store_was_read_whole(home: StoreFolder, code: str) -> None:
-    sync_progress.save_progress(CacheWriter(open_cache(home.folder, writer=True), "0001"), sync_progress.SyncProgress())
+    full_sync_stages_and_progress.save_progress(
+        CacheWriter(open_cache(home.folder, writer=True), "0001"), full_sync_stages_and_progress.SyncProgress()
+    )
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -54,7 +54,7 @@ def fill(cache: CacheWriter) -> None:
         ),
     )
     cache.write_orders([order], lines_known=True, read_began=1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

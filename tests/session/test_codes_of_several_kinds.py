@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
 from aisle.scan.grammar_and_meaning_types import Quantity, Scan
-from aisle.session.scanned_or_typed import FAST_S
+from aisle.session.scanned_or_typed_lines import FAST_S
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG, ListView
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
@@ -48,7 +48,7 @@ def fill(cache: CacheWriter) -> None:
     cache.write_deliveries([{"order_number": "D-1", "store_number": "0001", "order_lines": expected}], read_began=1.0)
     names = {"storeNo": "0001", "storeName": "Here", "storeStockPool1": "Shop floor", "storeStockPool2": "Shop window"}
     cache.write_stores([names])
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK
 from tests.cache import service_rows
 from tests.session.test_numbers_after_refused_scan import RICE, SALT, TAKING, TEA, UNKNOWN, opened, quantity, shown

@@ -12,11 +12,11 @@ import pytest
 
 from aisle.barcode_numbers import check_digit
 from aisle.cache.writer import CacheWriter
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, msg
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
@@ -171,7 +171,7 @@ def test_a_loss_in_the_middle_of_a_count_is_named_before_that_is_sent(
 ) -> None:
     """A count without a difference is reviewed, too."""
     amounts = {"counted": Decimal(counted), "quantity": Decimal(2), "booked": Decimal(booked)}
-    since = repr(msg("count.lost_since", **amounts))
+    since = repr(msg("count.less_since", **amounts))
     with at(home) as session:
         open_count(session)
         say(session, CODES[0], str(counted), "l", "2")

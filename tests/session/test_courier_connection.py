@@ -12,14 +12,14 @@ from aisle.cache.writer import LinkRow
 from aisle.host.database import transaction
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.notify_sockets import CourierSocket, matching_topics
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import FileEffect, Query, Rows
 from aisle.jobs.view import GOOD, Frame, ListView
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.replay_after_restore import DETECTED, record_restore
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
-from aisle.session.courier_connection import FULL_CHECK_S
 from aisle.session.session import Session, open_session
+from aisle.session.store_connection import FULL_CHECK_S
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows

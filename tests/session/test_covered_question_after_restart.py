@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, View
 from tests.cache import service_rows
 from tests.session.every_page import on_page

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, WRONG
 from aisle.session.session import Session
 from tests.session.every_page import on_page

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session.job_steps import WAYS, cache, stand

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG
 from tests.cache import service_rows
 from tests.copied_databases import copied_home

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import WRONG, Verdict
 from aisle.session.session import Session
 from tests.session.every_page import PAGES, on_page

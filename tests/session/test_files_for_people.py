@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import Frame, Msg, msg
-from aisle.scan.inputs import TAB_KEY, typed_line
+from aisle.scan.inputs_and_line_grouping import TAB_KEY, typed_line
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows

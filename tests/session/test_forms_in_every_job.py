@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.session.session import Session
 from tests.cache.test_delivery_queries import delivery, line
 from tests.scan.test_gs1_labels import SUBSTITUTES

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.sums_of_goods_and_progress import (
     GoodsSum,
@@ -67,7 +67,7 @@ def home(aisle_home: Path) -> StoreFolder:
     ])  # fmt: skip
     cache.write_stock([service_rows.stock(name, 90, places={"A-1": 90}) for name in ("P1", "P2", "KG", "L")])
     cache.write_locations([service_rows.location("A-1", 1)])
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
     return home
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame
 from aisle.session.session import Session
 from tests.cache import service_rows
@@ -45,7 +45,7 @@ def home(aisle_home: Path) -> StoreFolder:
                 {**service_rows.person("U2", "Hugo"), "badge": "0042526"},
             ]
         )
-        sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+        full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
     return home
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
 from aisle.session.session import Session
@@ -36,7 +36,7 @@ def filled(cache: CacheWriter) -> None:
         for row, (product, quantity) in enumerate((("P1", 1.5), ("P2", 2)), 1)
     )
     cache.write_orders([service_rows.order("4105", *lines, is_picked=True)], lines_known=True, read_began=1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

@@ -14,15 +14,15 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.errors import SettingsError, StorageError
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.job import Write
 from aisle.jobs.shell.help import HELP_TEXTS, help_text
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Frame, ListView, Msg, msg
-from aisle.messages.load_and_parse import load_messages
+from aisle.messages.messages_of_language import load_messages
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Intent
-from aisle.scan.inputs import ROW_KEY, Key, OpenLine
+from aisle.scan.inputs_and_line_grouping import ROW_KEY, Key, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.settings.key_bindings import BINDABLE_LETTERS, COMMAND_LETTERS, validate_keys
 from aisle.settings.load_settings import load_settings
@@ -411,7 +411,7 @@ from pathlib import Path
 import aisle.tui.app
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Intent
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.session.session import open_session

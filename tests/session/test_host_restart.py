@@ -12,9 +12,9 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host import processes
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import Frame
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import GOOD, WRONG
 from tests.cache import service_rows

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
-from aisle.scan.inputs import Line, OpenLine
+from aisle.scan.inputs_and_line_grouping import Line, OpenLine
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
 from tests.session.job_steps import announced, claimed

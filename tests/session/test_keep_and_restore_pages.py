@@ -10,10 +10,10 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import SignIn, Start
 from aisle.jobs.view import Frame, ListView
-from aisle.scan.inputs import TAB_KEY, Key, OpenLine
+from aisle.scan.inputs_and_line_grouping import TAB_KEY, Key, OpenLine
 from aisle.session.keep_and_restore_pages import KeptPages
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings

@@ -16,10 +16,10 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import Frame, Step
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows

@@ -7,7 +7,7 @@ import string
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, WRONG, DetailView, ListView, Step
 from aisle.session.session import Session
 from tests.cache import service_rows

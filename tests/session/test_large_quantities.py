@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import GOOD, INFO, WRONG
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

@@ -8,12 +8,12 @@ from decimal import Decimal
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, ListView
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
-from aisle.scan.inputs import Key, OpenLine
+from aisle.scan.inputs_and_line_grouping import Key, OpenLine
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.copied_databases import copy_cache

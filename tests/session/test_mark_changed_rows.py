@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import CHANGED_S, Frame, ListView
-from aisle.scan.inputs import SORT_KEY, TAB_KEY
+from aisle.scan.inputs_and_line_grouping import SORT_KEY, TAB_KEY
 from aisle.session.session import Session
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.cache import service_rows
 from tests.session.test_order_board import home  # noqa: F401
 from tests.session.test_tab_bar_with_counts import desk, press  # noqa: F401

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.receive.receive_state_and_differences import ReceiptEntry
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import NOON, Desk, Row, delivery, line
 from tests.session.test_session import say
@@ -32,7 +32,7 @@ def desk(aisle_home: Path) -> Desk:
     made = Desk(aisle_home)
     made.cache.write_products([service_rows.product("P1", "Tea", TEA), service_rows.product("P2", "Salt", SALT)])
     made.cache.write_people([service_rows.person("U1", "Anna Kovac")])
-    sync_progress.save_progress(made.cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(made.cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
     return made
 
 

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
-from aisle.jobs.screen_sizes import MIN_DESK_COLUMNS
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
+from aisle.jobs.view import MIN_DESK_COLUMNS
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.cache import service_rows
 from tests.contract.document import ANSWERS
 from tests.session.test_session import say
@@ -198,7 +198,7 @@ class Service:
         for product in ("P1", "P2"):
             cache.write_surrounding(product, near, 1.0)
         cache.write_stores([self.row("Store", storeNo="0001"), self.row("Store", storeNo="0002")])
-        sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+        full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 def _numbers(folder: Path, out: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:

@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
-from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, Key, Line, OpenLine
+from aisle.host.store_and_database_folders import StoreFolder
+from aisle.scan.inputs_and_line_grouping import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, Key, Line, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows

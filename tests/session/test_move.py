@@ -11,12 +11,11 @@ import pytest
 
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, Step
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_states import SEND
-from aisle.scan.inputs import Line
+from aisle.outbox.operation_record import SEND, Operation
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows

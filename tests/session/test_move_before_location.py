@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, WRONG
 from tests.cache import service_rows
 from tests.copied_databases import copy_cache
@@ -30,7 +30,7 @@ def fill(cache: CacheWriter) -> None:
     cache.write_products([service_rows.product("P1", "Tea", TEA), service_rows.product("P2", "Salt", SALT)])
     cache.write_stock([service_rows.stock(number, 90, places={"A-1": 45, "A-2": 45}) for number in ("P1", "P2")])
     cache.write_locations([service_rows.location("A-1", 1), service_rows.location("A-2", 2)])
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ import pytest
 
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
-from aisle.jobs.hand_over.hand_over_state import HandOverState
+from aisle.host.store_and_database_folders import StoreFolder
+from aisle.jobs.hand_over.hand_over_state_and_writes import HandOverState
 from aisle.jobs.view import GOOD, WRONG, Frame
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.grammar_and_meaning_types import Candidate
-from aisle.scan.inputs import Key
+from aisle.scan.inputs_and_line_grouping import Key
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.run_length import tries

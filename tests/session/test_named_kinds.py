@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, WRONG
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter

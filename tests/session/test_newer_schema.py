@@ -9,7 +9,7 @@ import pytest
 
 from aisle.cache.schema import SCHEMA_VERSION
 from aisle.errors import StorageError
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import GOOD, WRONG, msg
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS

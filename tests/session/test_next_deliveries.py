@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import DetailView, Frame, Msg
 from tests.session.test_session import BARCODES, _writer, at, home, say
 

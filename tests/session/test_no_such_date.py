@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import WRONG
 from tests.session.job_steps import stand
 from tests.session.scanner import Scanner

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import WRONG
 from aisle.session.session import Session
 from tests.cache import service_rows
@@ -54,7 +54,7 @@ def filled(cache: CacheWriter) -> None:
     lines = [service_rows.line(n, number, 40, preferred_location_code="A-1") for n, number in ((1, "77"), (2, "P4"))]
     cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
     cache.write_deliveries([delivery("D-1", line(1, "77", 40), line(2, "P4", 40))], 1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.job import Start
 from aisle.jobs.view import GOOD, WRONG

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, Frame, Msg, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
-from aisle.scan.inputs import Key, Line
+from aisle.scan.inputs_and_line_grouping import Key, Line
 from aisle.session.input_batch import RefusedInputs
 from aisle.session.session import Session
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
@@ -43,7 +43,7 @@ def fill(cache: CacheWriter) -> None:
     cache.write_stock([service_rows.stock(number, 70, places=where) for number, where in places.items()])
     cache.write_locations([service_rows.location("A-1", 1), service_rows.location("A-2", 2)])
     cache.write_deliveries([delivery("D-1", line(1, "P1", 9), line(2, "P3", 40))], 1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

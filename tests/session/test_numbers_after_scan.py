@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK
 from aisle.session.session import Session

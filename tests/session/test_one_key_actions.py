@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.jobs.view import DetailView, Frame, ListView, Step
-from aisle.scan.inputs import ROW_KEY, TAB_KEY, OpenLine, typed_line
+from aisle.scan.inputs_and_line_grouping import ROW_KEY, TAB_KEY, OpenLine, typed_line
 from aisle.session.session import Session
 from tests.session.every_page import on_page
 from tests.session.test_order_board import home, says  # noqa: F401

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import WRONG
 from aisle.scan.grammar_and_meaning_types import Command
 from aisle.session.session import Session

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, WRONG, DetailView, Frame, ListView, Step
-from aisle.session.ask_if_number_is_quantity import AFTER_REFUSED_SCAN
+from aisle.host.store_and_database_folders import StoreFolder
+from aisle.jobs.typed_numbers_dates_and_letters import quantity_prompt
+from aisle.jobs.view import ASK, WRONG, DetailView, Frame, ListView, Step, msg
+from aisle.session.pending_question import AFTER_REFUSED_SCAN, AskedNumber
 from tests.cache import service_rows
 from tests.run_length import tries
 from tests.session.job_steps import WAYS, stand
@@ -184,3 +185,11 @@ def test_a_refused_scan_says_that_the_keyboard_is_wrong(store: StoreFolder, job:
         frame = Scanner(session).send("ABC)1234\r", 0.003)
         assert told(frame) == (WRONG, "session.keyboard_layout")
         assert "scan Clip" in shown(frame)
+
+
+@pytest.mark.parametrize("is_total", [True, False])
+def test_the_question_about_a_number_keeps_what_a_number_does_on_its_page(is_total: bool) -> None:
+    page = Step(name="", title=msg("home.receive"), prompt=quantity_prompt("r", is_total=is_total))
+    shown = AskedNumber("0.6").show_on(page)
+    assert isinstance(shown, Step)
+    assert shown.prompt == quantity_prompt("x", is_total=is_total)

@@ -11,12 +11,12 @@ import pytest
 
 from aisle.cache.schema import ABSENT_ORDERS
 from aisle.cache.writer import MAX_ABSENT_ORDERS, CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, DetailView, Frame, ListView, Verdict, msg
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Key, Line
+from aisle.scan.inputs_and_line_grouping import Key, Line
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows

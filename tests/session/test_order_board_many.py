@@ -17,9 +17,9 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import Frame, ListView, msg
-from aisle.scan.inputs import Key
+from aisle.scan.inputs_and_line_grouping import Key
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows

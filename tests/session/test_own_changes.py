@@ -11,7 +11,7 @@ import pytest
 
 from aisle.cache.reader import CacheReader
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import GOOD, Frame
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.session.session import Session
 from tests.cache import service_rows
@@ -48,7 +48,7 @@ def filled(cache: CacheWriter) -> None:
         for order, quantity in (("4101", 1.5), ("4102", 0.5), ("4103", 0.7))
     ]
     cache.write_orders(orders, lines_known=True, read_began=1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Step
 from aisle.session.session import Session
@@ -37,7 +37,7 @@ def store(folder: Path) -> StoreFolder:
     ]
     orders = [("9002", lines), ("9003", lines[:1]), ("9004", lines[1:])]
     cache.write_orders([service_rows.order(number, *of) for number, of in orders], lines_known=True, read_began=1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
     return home
 
 

@@ -14,15 +14,15 @@ import pytest
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SECRET_PREFIX, CourierSocket, user_token_name
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import CLOSED_BY_HAND, Resolve, SignIn
 from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, ListView, Msg, Verdict, msg
-from aisle.outbox import read_and_immediate_requests, token_holders_and_waiting_operations
+from aisle.outbox import requests_and_token_holders
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, principal_of
-from aisle.scan.inputs import Line, OpenLine
+from aisle.scan.inputs_and_line_grouping import Line, OpenLine
 from aisle.session.session import Session, SingleUserSession, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
@@ -69,13 +69,13 @@ class Desk:
     def answers(self, how: str, until: float = 0.0) -> Frame:
         """A courier answers; the frame that follows."""
         ((name,),) = fetch(self.outbox, "SELECT request_id FROM request WHERE state = 'requested'")
-        assert read_and_immediate_requests.start_request(self.outbox, str(name), time.time())
+        assert requests_and_token_holders.start_request(self.outbox, str(name), time.time())
         if how == "done":
-            token_holders_and_waiting_operations.record_token(self.outbox, "U6", until)
-        read_and_immediate_requests.finish_request(
+            requests_and_token_holders.record_token(self.outbox, "U6", until)
+        requests_and_token_holders.finish_request(
             self.outbox,
             str(name),
-            read_and_immediate_requests.ANSWERED,
+            requests_and_token_holders.ANSWERED,
             {"how": how, "why": "Wrong.", "until": until},
             time.time(),
         )
@@ -212,7 +212,7 @@ def test_it_is_asked_again_when_the_token_or_the_sign_in_has_ended(desk: Desk, e
     frame = desk.answers("done", time.time() + (0.0 if end == "until" else 900))
     assert frame.view.name == "home"
     if end == "courier":
-        token_holders_and_waiting_operations.delete_all_tokens(desk.outbox)
+        requests_and_token_holders.delete_all_tokens(desk.outbox)
     elif end == "sign-out":
         desk.says("o")
         desk.says("U6")
@@ -363,7 +363,7 @@ def test_offline_action_waits_and_owner_hears_when_link_returns(desk: Desk, tmp_
     frame = desk.answers("done", time.time() + 900)
     assert frame.verdict is not None
     assert frame.verdict.text.id == "pin.done"
-    assert token_holders_and_waiting_operations.operations_waiting_for_tokens(desk.outbox, time.time()) == ()
+    assert requests_and_token_holders.operations_waiting_for_tokens(desk.outbox, time.time()) == ()
 
 
 def test_what_waits_is_told_with_whose_pin_and_can_be_given_up(desk: Desk) -> None:
@@ -446,7 +446,7 @@ def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: Stor
         courier.drain()
         session.poll()
         assert any("freds" in word for word in courier.drain()), "until the courier has it"
-        token_holders_and_waiting_operations.record_token(outbox, "U6", until)
+        requests_and_token_holders.record_token(outbox, "U6", until)
         session.poll()
         session.poll()
         assert not any("freds" in word for word in courier.drain())
@@ -458,7 +458,7 @@ def test_after_a_restart_of_the_web_server_only_the_couriers_token_counts(home: 
     until = time.time() + 900
     with closing(CourierSocket(home)) as courier, closing(open_outbox(home.folder)) as outbox:
         if is_there:
-            token_holders_and_waiting_operations.record_token(outbox, "U6", until)
+            requests_and_token_holders.record_token(outbox, "U6", until)
         session = open_session(home, Settings(terminal="web"), person=SignIn("U6", "Fred Harper"))
         session.start()
         session.resize(80, 24)

@@ -10,12 +10,12 @@ import pytest
 
 from aisle.barcode_numbers import check_digit
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, Frame
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.message_text import MessageWriter
@@ -51,7 +51,7 @@ def session(aisle_home: Path) -> Iterator[Session]:
         lines_known=True,
         read_began=1.0,
     )
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
     session = open_session(home, Settings(terminal="dock", user="U1", restricted_codes=("20IIIIIIPPPPC",)))
     session.start()
     say(session, "4101")

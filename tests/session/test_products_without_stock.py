@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import DetailView, Frame, ListView
 from tests.cache import service_rows
 from tests.session.test_session import BARCODES, _writer, at, home, say, told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from aisle.session.unit_of_work import MAX_REFUSED_BYTES
 from tests.run_length import tries

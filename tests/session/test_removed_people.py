@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aisle.cache.writer import CacheWriter
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import WRONG
 from aisle.session.session import Session
 from tests.cache import service_rows

@@ -10,7 +10,7 @@ from string import ascii_lowercase
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan

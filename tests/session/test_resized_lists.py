@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
+from aisle.courier.pull import full_sync_stages_and_progress
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import DetailView, Frame, ListView, Step
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
-from aisle.scan.inputs import Key
+from aisle.scan.inputs_and_line_grouping import Key
 from aisle.session.session import Session
 from aisle.stored_messages import store_text
 from aisle.tui.layout.screen import layout_screen, visible_row_count
@@ -91,7 +91,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> StoreFolder:
     entry = {"store_number": "0001", "location_code": "A-1", "created_on": datetime.now(UTC).isoformat()}
     counted = {**entry, "counted_quantity": 3, "expected_quantity": 4, "app_user_name": "U1", "quantity": -1}
     cache.write_logs([{**counted, "id": n, "product_number": f"P{n}"} for n in numbers], "2026-01-01")
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
     _refuse_movements(home)
     return home
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
 from aisle.session.job_stack import page_identity
 from aisle.session.unit_of_work import MAX_REPLAYED

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisle.cache.writer import LinkRow
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import Frame
 from aisle.session.session import Session
 from tests.cache import service_rows

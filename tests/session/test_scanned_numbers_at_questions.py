@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, WRONG, Frame
 from aisle.session.session import Session
@@ -46,7 +46,7 @@ def numbered_store(cache: CacheWriter) -> None:
     )
     cache.write_locations([service_rows.location(code, n) for n, code in enumerate(("A-1", "A-2", "35"), 1)])
     cache.write_deliveries([delivery("7001", line(1, "210005", 40), line(2, "110001", 40))], 1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

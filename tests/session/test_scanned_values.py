@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import WRONG, Frame
 from aisle.session.session import Session
 from tests.cache import service_rows

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import WRONG, Frame
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import Key, Line, OpenLine
+from aisle.scan.inputs_and_line_grouping import Key, Line, OpenLine
 from aisle.session.session import Session
 from tests.run_length import tries
 from tests.session.scanner import Scanner

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import GOOD, INFO, DetailView, Frame
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine
-from aisle.session.screen_size_and_terminal import terminal_properties
+from aisle.scan.inputs_and_line_grouping import DecodedInput, Key, Line, OpenLine
 from aisle.session.session import Session, open_session
+from aisle.session.terminal_screen_and_keys import terminal_properties
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.copied_databases import copied_home

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.count.count_state import CountState
 from aisle.jobs.view import Frame
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import Session
 from tests.session.scanner import Scanner
 from tests.session.test_code_forms import EAN, ISSN, UPC_A, WEIGHED, at, home, open_job

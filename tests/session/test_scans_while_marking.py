@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.jobs.view import GOOD, INFO, WRONG
-from aisle.scan.inputs import ROW_KEY, Key
+from aisle.scan.inputs_and_line_grouping import ROW_KEY, Key
 from tests.session.every_page import on_page
 from tests.session.scanner import Scanner
 from tests.session.test_session import BARCODES, told

@@ -12,22 +12,22 @@ import apsw
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
+from aisle.courier.pull import full_sync_stages_and_progress
 from aisle.host.notify_sockets import CourierSocket
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, DetailView, Frame, Step, numbered_rows, raw
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.decoder import Decoder
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
-from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
-from aisle.session import profile_from_settings
+from aisle.scan.inputs_and_line_grouping import DecodedInput, EscapeInput, Key, Line, OpenLine
+from aisle.session import profile
 from aisle.session.pending_question import PendingQuestion
 from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.cache import service_rows
 from tests.copied_databases import copy_cache
 
@@ -52,7 +52,7 @@ def small_store(cache: CacheWriter) -> None:
     cache.write_orders(
         [ORDER, service_rows.order("4102", service_rows.line(1, "P2", 2))], lines_known=True, read_began=1.0
     )
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture
@@ -108,10 +108,10 @@ def test_reused_terminal_name_remembers_nobody(home: StoreFolder, monkeypatch: p
     with at(home) as session:
         say(session, "BADGE-U1", "4101")
         signed_in = session.context.clock()
-    monkeypatch.setattr(profile_from_settings, "terminal_assigned_at", lambda _settings: signed_in - 3600)
+    monkeypatch.setattr(profile, "terminal_assigned_at", lambda _settings: signed_in - 3600)
     with at(home) as session:
         assert session.frames.build().user == "Anna Kovac"
-    monkeypatch.setattr(profile_from_settings, "terminal_assigned_at", lambda _settings: signed_in + 3600)
+    monkeypatch.setattr(profile, "terminal_assigned_at", lambda _settings: signed_in + 3600)
     with at(home) as session:
         assert session.frames.build().view.name == "sign_in"
         assert say(session, "BADGE-U1").view.name.startswith("pick."), "her work is where she left it"

@@ -11,28 +11,28 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.list_window import WindowRows
+from aisle.cache.queries import WindowRows
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import LinkRow
 from aisle.client import Response
-from aisle.client.errors import status_error
-from aisle.courier.pull import sync_progress
-from aisle.courier.request_failure_messages import reason_of
+from aisle.client.responses_and_errors import status_error
+from aisle.courier.link_state import reason_of
+from aisle.courier.pull import full_sync_stages_and_progress
 from aisle.errors import SettingsError, StorageError
 from aisle.host.database import fetch_one
 from aisle.host.hung_courier import write_heartbeat
 from aisle.host.notify_sockets import CourierSocket
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Args, Start
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Step, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.read_and_immediate_requests import take_read_requests
-from aisle.scan.inputs import Key, OpenLine
-from aisle.session.courier_connection import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
-from aisle.session.screen_size_and_terminal import list_height
+from aisle.outbox.requests_and_token_holders import take_read_requests
+from aisle.scan.inputs_and_line_grouping import Key, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.session.shown_verdict_and_bells import STANDS_S
+from aisle.session.store_connection import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
+from aisle.session.terminal_screen_and_keys import list_height
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.session.test_session import BARCODES, _writer, at, home, say, sent, told
@@ -98,7 +98,7 @@ def test_a_session_that_was_killed_holds_no_terminal(home: StoreFolder, monkeypa
     with at(home) as session:
         say(session, "BADGE-U1", "4101", BARCODES[0])
         before = session.frames.build().view
-        monkeypatch.setattr("aisle.outbox.sessions.is_running", lambda _pid, _birth: False)
+        monkeypatch.setattr("aisle.outbox.sessions_and_open_jobs.is_running", lambda _pid, _birth: False)
         with at(home) as resumed:
             assert (resumed.frames.build().view, resumed.frames.build().user) == (before, "Anna Kovac")
 
@@ -446,7 +446,9 @@ def test_what_was_asked_goes_with_the_job_it_was_asked_for(home: StoreFolder) ->
 def young(home: StoreFolder) -> StoreFolder:
     """The first sync is on its way."""
     with _writer(home) as cache:
-        sync_progress.save_progress(cache, sync_progress.SyncProgress(full=True, done=5, total=100))
+        full_sync_stages_and_progress.save_progress(
+            cache, full_sync_stages_and_progress.SyncProgress(full=True, done=5, total=100)
+        )
     return home
 
 
@@ -473,7 +475,9 @@ def test_nothing_is_called_unknown_before_all_is_here(young: StoreFolder, job: s
         assert dict(frame.verdict.text.args) == {"text": asked}
         assert Journal(open_outbox(young.folder)).last_events(1)[0].verdict in ("session.unknown_yet", "")
         with _writer(young) as cache:
-            sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+            full_sync_stages_and_progress.save_progress(
+                cache, full_sync_stages_and_progress.SyncProgress(completed=1.0)
+            )
         assert told(say(session, asked))[1] == "count.unknown"
 
 
@@ -570,7 +574,9 @@ def test_when_the_people_have_come_nobody_is_waited_for(aisle_home: Path) -> Non
         assert told(say(session, "4101")) == (ASK, "sign_in.unknown_yet")
         with _writer(home) as cache:
             cache.write_people([service_rows.person("U3", "Joanna Berg")])
-            sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+            full_sync_stages_and_progress.save_progress(
+                cache, full_sync_stages_and_progress.SyncProgress(completed=1.0)
+            )
         frame = session.poll(notified=True)
         assert frame is not None
         assert told(frame) == (ASK, "sign_in.unknown")

@@ -14,22 +14,21 @@ import pytest
 
 from aisle.barcode_numbers import check_digit
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
+from aisle.courier.pull import full_sync_stages_and_progress
 from aisle.errors import SettingsError, StorageError
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import store_time
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Verdict, msg
 from aisle.outbox.operation_queue import open_outbox
-from aisle.scan.inputs import Line
-from aisle.session.profile_from_settings import profile_from_settings
+from aisle.scan.inputs_and_line_grouping import Line
+from aisle.session.profile import SettingsWatch, profile_from_settings
 from aisle.session.session import Session, open_session
-from aisle.session.watch_settings_files import SettingsWatch
 from aisle.settings.load_settings import load_settings
 from aisle.settings.parse_settings_file import save_last_valid
 from aisle.settings.setting_definitions import LANGUAGES, LOSS_REASONS, REJECTION_REASONS, SHORTAGE_REASONS, Settings
 from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.copied_databases import copied_home
@@ -58,7 +57,7 @@ def filled(cache: CacheWriter) -> None:
     cache.write_orders(
         [service_rows.order("4101", *lines), service_rows.order("4102", *lines)], lines_known=True, read_began=1.0
     )
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 from aisle.barcode_numbers import issn_13_of
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, INFO, Frame, Step
 from aisle.session.session import Session
@@ -163,7 +163,7 @@ def test_every_product_of_a_code_can_be_chosen_however_many_there_are(home: Stor
 
 def test_more_guesses_than_are_asked_about_at_once_are_no_unknown_code(home: StoreFolder) -> None:
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
     cache.write_products(
         [service_rows.product(f"M{n}", f"Month {n}", code) for n, code in enumerate(list(issn_13_of("12345679"))[:30])]
     )

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.message_text import MessageWriter

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, WRONG, Frame
 from aisle.session.session import Session
 from tests.cache import service_rows
@@ -42,7 +42,7 @@ def filled(cache: CacheWriter) -> None:
     cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
     goods = enumerate(("P1", "P2", *NUMBERS), 1)
     cache.write_deliveries([delivery("D-1", *(line(n, number, 40) for n, number in goods))], 1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.fixture

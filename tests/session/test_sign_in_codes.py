@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG
 from tests.cache import service_rows
 from tests.session.scanner import Scanner
@@ -21,7 +21,7 @@ def write(home: StoreFolder, *, is_complete: bool, badge: str = "BADGE-U1") -> N
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([{**service_rows.person("U1", "Anna Kovac"), "badge": badge}])
     if is_complete:
-        sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+        full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
 
 
 @pytest.mark.parametrize("is_complete", [False, True])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.cache import list_window
-from aisle.cache.list_window import SortedList, WindowRows
+from aisle.cache import queries
+from aisle.cache.queries import SortedList, WindowRows
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull.sync_progress import PROGRESS_CURSOR
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull.full_sync_stages_and_progress import PROGRESS_CURSOR
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Args
 from aisle.jobs.view import Frame, ListView, Sorting
-from aisle.scan.inputs import CHIP_KEY, SORT_KEY, TAB_KEY
+from aisle.scan.inputs_and_line_grouping import CHIP_KEY, SORT_KEY, TAB_KEY
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session.test_order_board import home, says  # noqa: F401
@@ -65,7 +65,7 @@ def test_a_long_list_is_sorted_by_indexed_columns_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("aisle.jobs.list_page_base_class.MAX_SORTED", 1)
-    monkeypatch.setattr(list_window, "MAX_SORTED", 1)
+    monkeypatch.setattr(queries, "MAX_SORTED", 1)
     press(desk, f"{TAB_KEY}products")
     frame = press(desk, f"{SORT_KEY}brand_description")
     assert frame.verdict is not None
@@ -85,7 +85,7 @@ def test_a_sorted_list_that_grew_too_long_keeps_its_own_order_and_says_so(
         frame = press(desk, f"{SORT_KEY}brand_description")
     assert listed(frame).sorting == Sorting("brand_description", True)
     monkeypatch.setattr("aisle.jobs.list_page_base_class.MAX_SORTED", 1)
-    monkeypatch.setattr(list_window, "MAX_SORTED", 1)
+    monkeypatch.setattr(queries, "MAX_SORTED", 1)
     frame = press(desk, f"{TAB_KEY}products")
     assert keys(frame) == own_order == ["P1", "P2"]
     assert listed(frame).sorting == Sorting("", False)

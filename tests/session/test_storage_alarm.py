@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from aisle.host.database import checkpoint
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import INFO, WRONG, Frame, LinkState, Msg, Verdict, msg
 from aisle.outbox.operation_queue import open_outbox
 from aisle.session.session import Session
@@ -141,7 +141,7 @@ def test_the_alarm_stands_while_the_disk_is_full_although_a_short_write_succeeds
         say(session, "4101")
         with frozen(home):
             assert told(say(session, BARCODES[0])) == (WRONG, "session.not_saved")
-        monkeypatch.setattr("aisle.outbox.sessions.has_room", lambda path: False)
+        monkeypatch.setattr("aisle.outbox.sessions_and_open_jobs.has_room", lambda path: False)
         for _ in range(3):
             assert looked(session) == (WRONG, "session.not_saved")
         monkeypatch.undo()

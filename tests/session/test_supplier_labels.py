@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG
 from tests.session.scanner import Scanner
 from tests.session.test_asked_quantity import CHEESE, JOBS, TEA, begun, shown

@@ -17,11 +17,11 @@ from aisle.cache.chain_store_queries import KEPT_S, WaitingCounts
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli.open_other_and_left_stores import current_store_settings, start_couriers_of_left_stores, store_opener
-from aisle.courier.pull import sync_progress
+from aisle.courier.pull import full_sync_stages_and_progress
 from aisle.errors import StorageError
 from aisle.host.database import connect
 from aisle.host.notify_sockets import CourierSocket
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.host.switched_terminals_and_visited_stores import (
     TERMINALS_FOLDER,
     TerminalStore,
@@ -32,10 +32,9 @@ from aisle.host.switched_terminals_and_visited_stores import (
 from aisle.jobs.job import SignOut, Start
 from aisle.jobs.view import GOOD, WRONG
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.jobs_to_resume_or_reopen import OpenJobs
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.sessions import Sessions
-from aisle.scan.inputs import Line
+from aisle.outbox.sessions_and_open_jobs import OpenJobs, Sessions
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import Session, open_session
 from aisle.settings.load_settings import load_settings
 from aisle.settings.settings_files_and_folders import LoadedSettings
@@ -75,7 +74,7 @@ def fill(root: Path, store: str, people: list[Row] | None = None) -> StoreFolder
     cache.write_stores(CHAIN)
     order = service_rows.order(f"{store}-1", service_rows.line(1, "P1", 2, preferred_location_code="A-1"))
     cache.write_orders([order], lines_known=True, read_began=1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
     return home
 
 

@@ -7,17 +7,17 @@ from contextlib import closing
 
 import pytest
 
-from aisle.cache.list_window import QueryResult
+from aisle.cache.queries import QueryResult
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Args, Json, SignIn, Start
 from aisle.jobs.view import Frame, msg
-from aisle.scan.inputs import TAB_KEY, Key
+from aisle.scan.inputs_and_line_grouping import TAB_KEY, Key
 from aisle.session.session import Session, open_session
 from aisle.session.tab_bar_with_counts import TABS
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.cache import service_rows
 from tests.session.test_order_board import home, says  # noqa: F401
 

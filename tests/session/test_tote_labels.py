@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame
 from aisle.session.session import Session
@@ -35,6 +35,8 @@ LABELS = {
     "https://id.gs1.org/8004/0952000AB12": "80040952000AB12",
     "C12": "C12",
     "T.12": "T.12",
+    "TOTE-1": "TOTE-1",
+    "TOTE-12": "TOTE-12",
 }
 
 
@@ -71,7 +73,7 @@ def test_what_is_no_label_is_not_taken(home: StoreFolder, code: str) -> None:
         assert {each.tote_code for each in session.stack.top.state.orders} == {""}
 
 
-@pytest.mark.parametrize("code", ["9520001991011", "99999", "*99999*", "009520001000000018"])
+@pytest.mark.parametrize("code", ["9520001991011", "99999", "*99999*", "009520001000000018", "99-99", "4.711", "99/1"])
 def test_an_unknown_number_is_asked_about(home: StoreFolder, code: str) -> None:
     with at(home) as session:
         assert told(scanned_at_batch(session, code, 0.006))[0] == ASK

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from aisle.errors import StorageError
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import GOOD, WRONG
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from tests.session.test_batch import CODES, at, home, say, told
 
 __all__ = ["home"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aisle.jobs.view import ASK, WRONG
-from aisle.session.ask_if_number_is_quantity import CONFIRM_FAST_NUMBER
+from aisle.session.pending_question import CONFIRM_FAST_NUMBER
 from tests.session.every_page import on_page
 from tests.session.scanner import Scanner
 from tests.session.test_asked_quantity import shown

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import WRONG
 from tests.session.job_steps import WAYS, stand, step_of
 from tests.session.scanner import Scanner

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.session.session import Session
 from tests.session.job_steps import WAYS, Way, announced, stand

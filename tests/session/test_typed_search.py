@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, ListView
-from aisle.scan.inputs import OpenLine
+from aisle.scan.inputs_and_line_grouping import OpenLine
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session.test_session import at, home, say, told

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import GOOD, WRONG
 from aisle.scan.units import convert_typed
 from tests.session.scanner import Scanner

@@ -9,13 +9,13 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import RESEND, Resolve
 from aisle.jobs.view import DetailView, Frame, ListView
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from aisle.stored_messages import store_text

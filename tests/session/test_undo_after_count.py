@@ -12,7 +12,7 @@ import pytest
 
 import aisle
 from aisle.host.database import transaction
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Write
 from aisle.jobs.view import WRONG, msg, undo_verdict
 from aisle.operation_body_types import LogEntry

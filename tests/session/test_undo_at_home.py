@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import SignIn, Start
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, ListView
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

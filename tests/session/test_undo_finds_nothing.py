@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aisle.cache.writer import open_cache
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.job import Start
 from aisle.jobs.view import INFO, WRONG

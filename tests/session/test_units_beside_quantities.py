@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import Frame, Step
 from tests.copied_databases import copied_home
 from tests.session.test_asked_quantity import CHEESE, begun, filled, shown

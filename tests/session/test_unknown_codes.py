@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import COUNTS_SCANS
 from aisle.scan import grammar
 from aisle.scan.grammar_and_meaning_types import Accepts

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aisle.client.token_file import read_token
+from aisle.client.sign_in_and_token_file import read_token
 from aisle.errors import SettingsError, UsageError
-from aisle.scan.in_store_codes import compile_patterns
+from aisle.scan.codes_of_store_and_suppliers import compile_patterns
+from aisle.session.profile import profile_from_settings
 from aisle.settings.load_settings import load_settings
 from aisle.settings.parse_settings_file import LAST_VALID_FILE, load_last_valid, read_settings_file, save_last_valid
 from aisle.settings.setting_definitions import (
@@ -126,6 +127,19 @@ def test_the_device_beats_the_store_and_the_store_the_top(sections: Path) -> Non
     beaten = load_settings({"blind": False}, {**environ, "AISLE_VERIFIED": "no"})
     assert (beaten.settings.blind, beaten.settings.verified) == (False, False)
     assert beaten.sources["verified"] == "AISLE_VERIFIED"
+
+
+def test_a_store_and_a_device_say_whether_totes_are_verified(tmp_path: Path) -> None:
+    environ = {"AISLE_HOME": str(tmp_path)}
+    (tmp_path / "settings.toml").write_text(
+        '[store]\nnumber = "0042"\n[store."0042"]\nverify_totes = true\n[device."desk"]\nverify_totes = false\n'
+    )
+    assert not Settings().verify_totes
+    assert load_settings({"terminal": "handheld-1"}, environ).settings.verify_totes
+    assert not load_settings({"terminal": "desk"}, environ).settings.verify_totes
+    assert load_settings({"terminal": "desk"}, {**environ, "AISLE_VERIFY_TOTES": "true"}).settings.verify_totes
+    profile = profile_from_settings(load_settings({"terminal": "handheld-1"}, environ).settings)
+    assert profile.policy.verify_totes
 
 
 def test_a_device_may_say_its_store_and_then_has_that_stores_section(sections: Path) -> None:

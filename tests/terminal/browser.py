@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import aiohttp
 import pyte
 
-from aisle.scan.inputs import SAME_SCAN_S
+from aisle.scan.inputs_and_line_grouping import SAME_SCAN_S
 from tests.terminal.harness import python
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ import apsw
 from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.transport import asgi_transport
 from aisle.contract.operations import OPERATIONS
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.service.open_service_and_admin_token import open_service
 from aisle.settings.setting_definitions import EMBEDDED
 from tests.service.world import assert_books

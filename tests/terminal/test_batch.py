@@ -178,6 +178,36 @@ def test_single_tote_batch_with_undo_and_kill(shop: Shop, goods: list[Goods], pi
     assert shop.balances() == before
 
 
+def test_totes_are_verified_after_a_kill_too(shop: Shop, goods: list[Goods], picker: Pick) -> None:
+    verifying = {"AISLE_VERIFY_TOTES": "true"}
+    app = picker(env=verifying, columns=20, rows=16)
+    app.sign_in("BADGE-U2")
+    app.shows("R-1")
+    app.take("6", "batch", "")
+    for number, order in enumerate(ORDERS, 1):
+        app.take(order, "batch", "batch.added")
+        app.take(f"TOTE-{number}", "batch", "batch.tote")
+    app.enter("g")
+    first, second, *_ = goods
+    labels = {"A": "TOTE-1", "B": "TOTE-2", "C": "TOTE-3"}
+    wrong = next(letter for letter in labels if letter not in first.takes)
+    seen = app.enter(f"{first.total}*{first.code}" if first.total > 1 else first.code)
+    assert seen["step"] == "pick.tote"
+    app.terminal.kill(signal.SIGKILL)
+    app.terminal.wait_exit()
+    app = picker(env=verifying, columns=20, rows=16)
+    letters = [each[0] for each in first.takes.split()]
+    app.shows(f"Scan tote {letters[0]}")
+    app.take(second.code, "pick.tote", "pick.verify_tote_first")
+    app.take(labels[wrong], "pick.tote", "pick.verify_tote_first")
+    for letter in letters[:-1]:
+        app.take(labels[letter], "pick.tote", "pick.in_tote")
+    app.take(labels[letters[-1]], "pick.product", "pick.in_tote")
+    app.terminal.wait_for(lambda _: sum(sum(shop.picked(order).values()) for order in ORDERS) == first.total, START_S)
+    app.take("u", "pick.product", "pair")
+    app.terminal.wait_for(lambda _: not any(sum(shop.picked(order).values()) for order in ORDERS), START_S)
+
+
 @pytest.mark.full
 def test_a_number_gathers_the_next_orders_and_one_is_rejected_on_the_way(
     shop: Shop, goods: list[Goods], picker: Pick

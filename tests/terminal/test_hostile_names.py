@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from aisle.safe_text import clean
+from aisle.terminal_text import clean
 from tests.bench.generated_store import ean13
 from tests.run_length import tries
 from tests.terminal.picker import Picker

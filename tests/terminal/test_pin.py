@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aisle.host.leader_lock import LeaderLock
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.service.demo.seed import SUPERVISOR_PIN
 from aisle.settings.setting_definitions import EMBEDDED
 from tests.terminal.picker import Picker

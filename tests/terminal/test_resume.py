@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.host.leader_lock import LeaderLock
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from tests.bench.generated_store import ean13
 from tests.run_length import tries
 from tests.terminal.harness import python

@@ -17,8 +17,8 @@ from textual.app import App, ComposeResult
 from textual.geometry import Size
 from textual.widgets import Static
 
-from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine, Silence
-from aisle.session.scanned_or_typed import FAST_S
+from aisle.scan.inputs_and_line_grouping import DecodedInput, Key, Line, OpenLine, Silence
+from aisle.session.scanned_or_typed_lines import FAST_S
 from aisle.tui import driver
 from aisle.tui.browser_driver import BrowserDriver
 from aisle.tui.driver import AisleDriver

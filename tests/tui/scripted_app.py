@@ -20,7 +20,7 @@ from aisle.tui import prepare_environment
 prepare_environment()
 
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Step, Verdict, msg  # noqa: E402
-from aisle.scan.inputs import DecodedInput, Line, OpenLine  # noqa: E402
+from aisle.scan.inputs_and_line_grouping import DecodedInput, Line, OpenLine  # noqa: E402
 from aisle.tui.app import run_app  # noqa: E402
 from tests.samples.registry import SAMPLES  # noqa: E402
 

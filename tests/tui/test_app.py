@@ -19,7 +19,7 @@ import pytest
 from aisle.jobs.view import Frame
 from aisle.tui.app import AisleApp
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.run_length import tries
 from tests.samples.registry import SAMPLES
 from tests.terminal.harness import Terminal

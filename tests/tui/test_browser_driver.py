@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import App
 
-from aisle.terminal_packets import (
+from aisle.browser_addresses_and_packets import (
     MAX_COLUMNS,
     MAX_ROWS,
     PRELUDE,
@@ -27,7 +27,7 @@ from aisle.terminal_packets import (
 )
 from aisle.tui.browser_driver import BrowserDriver, _PacketWriter
 from aisle.tui.mouse import MOUSE_ON
-from aisle.tui.output_thread import MAX_UNWRITTEN
+from aisle.tui.terminal_output import MAX_UNWRITTEN
 from tests.service.serve_process import until
 from tests.terminal.harness import python
 

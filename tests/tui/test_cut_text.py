@@ -30,12 +30,12 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.text_cells import width
+from aisle.terminal_text import width
 from aisle.tui.layout import detail_view, list_with_chips_and_pane, step_view
 from aisle.tui.layout.choices_and_key_hints import VerdictOverlap
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from aisle.tui.message_text import MessageWriter
 
 SMALL = LayoutBox(20, 12, MessageWriter())

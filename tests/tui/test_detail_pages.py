@@ -26,7 +26,7 @@ from aisle.jobs.view import (
     raw,
 )
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 
 SIZES = [(20, 16), (20, 12), (40, 8), (40, 20), (58, 16), (60, 16), (80, 24), (200, 50)]
 SAID = (

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from aisle.browser_addresses_and_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.host.processes import process_state
-from aisle.scan.inputs import Key, Line, OpenLine
-from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
+from aisle.scan.escape_sequences import parse_key
+from aisle.scan.inputs_and_line_grouping import Key, Line, OpenLine
 from aisle.tui import driver
-from aisle.tui.key_of_escape_sequence import parse_key
 from tests.terminal.harness import Terminal, python
 
 pytestmark = pytest.mark.pty

@@ -16,20 +16,19 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.pull import sync_progress
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.job import SignIn
 from aisle.jobs.view import PAGING_TEXT_IDS, Chart, DetailView, Frame, ListView, View, numbered_rows
-from aisle.scan.inputs import Line, OpenLine
-from aisle.session.ask_if_number_is_quantity import AskedNumber
+from aisle.scan.inputs_and_line_grouping import Line, OpenLine
 from aisle.session.job_stack import StackedJob
-from aisle.session.pending_question import PendingQuestion
-from aisle.session.screen_size_and_terminal import list_height
+from aisle.session.pending_question import AskedNumber, PendingQuestion
 from aisle.session.session import Session, open_session
+from aisle.session.terminal_screen_and_keys import list_height
 from aisle.settings.setting_definitions import LANGUAGES, Settings
 from aisle.tui.layout.screen import layout_screen, visible_row_count
-from aisle.tui.layout.styled_lines import base_role, plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import base_role, plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.run_length import tries
@@ -95,7 +94,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> StoreFolder:
         read_began=1.0,
     )
     cache.write_orders([service_rows.order("4199", total_lines=2)], lines_known=False, read_began=1.0)
-    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    full_sync_stages_and_progress.save_progress(cache, full_sync_stages_and_progress.SyncProgress(completed=1.0))
     return home
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from aisle.jobs.view import Frame
-from aisle.scan.inputs import DecodedInput, Line
+from aisle.scan.inputs_and_line_grouping import DecodedInput, Line
 from aisle.tui.app import RETRY_S, AisleApp
-from aisle.tui.layout.page_parts import BOARD, CHART, DASHBOARD, LIST, RECORD, RECORD_WITH_SIDE, STEP
 from aisle.tui.layout.screen import layout_parts
-from aisle.tui.widgets.lines_widget import LinesWidget
+from aisle.tui.layout.styled_lines_and_page_parts import BOARD, CHART, DASHBOARD, LIST, RECORD, RECORD_WITH_SIDE, STEP
+from aisle.tui.widgets.page_widgets import LinesWidget
 from tests.samples.registry import SAMPLES
 
 TAKEN = next(sample for sample in SAMPLES if sample.state == "taken")

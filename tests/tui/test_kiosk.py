@@ -14,7 +14,7 @@ from textual.dom import DOMNode
 
 from aisle.cache.write_csv_file import write_csv
 from aisle.jobs import job
-from aisle.session.profile_from_settings import profile_from_settings
+from aisle.session.profile import profile_from_settings
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.app import AisleApp
 from tests.tui.test_headless import Desk, open_app

@@ -11,11 +11,16 @@ from typing import NamedTuple
 import pytest
 
 from aisle.jobs.view import Frame, Msg, msg, numbered_rows, signed_message
-from aisle.messages import load_and_parse
-from aisle.messages.language_formats import LANGUAGE_FORMATS
-from aisle.messages.load_and_parse import MessagePart, load_messages, message_lengths, parse_message
+from aisle.messages import messages_of_language
+from aisle.messages.messages_of_language import (
+    LANGUAGE_FORMATS,
+    MessagePart,
+    load_messages,
+    message_lengths,
+    parse_message,
+)
 from aisle.settings.setting_definitions import LANGUAGES
-from aisle.text_cells import width
+from aisle.terminal_text import width
 from aisle.tui import message_text
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.message_text import MessageWriter
@@ -248,7 +253,7 @@ def test_missing_messages_fall_back_to_english(monkeypatch: pytest.MonkeyPatch) 
     dutch = {id_: text for id_, text in load_messages("nl").items() if id_ != "hint.back"}
     catalogues = {"en": load_messages("en"), "nl": dutch}
     message_lengths.cache_clear()
-    monkeypatch.setattr(load_and_parse, "load_messages", catalogues.__getitem__)
+    monkeypatch.setattr(messages_of_language, "load_messages", catalogues.__getitem__)
     try:
         assert message_lengths("hint.back", "nl") == message_lengths("hint.back")
         assert message_lengths("pick.unchanged", "nl") != message_lengths("pick.unchanged")

@@ -10,11 +10,11 @@ import pytest
 from aisle.jobs import JOBS
 from aisle.jobs.job import Context, Opened, Query
 from aisle.jobs.view import Chip, Frame, LinkState, ListView, Msg, Row, msg, raw
-from aisle.session.screen_size_and_terminal import ScreenSize
+from aisle.session.terminal_screen_and_keys import ScreenSize
 from aisle.tui.layout.list_with_chips_and_pane import list_page
 from aisle.tui.layout.screen import layout_screen, visible_row_count
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from aisle.tui.message_text import MessageWriter
 
 

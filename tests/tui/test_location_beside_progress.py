@@ -6,7 +6,7 @@ import pytest
 
 from aisle.jobs.view import Frame, LinkState
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 from tests.jobs.pick_runner import Hand, line
 
 UNITS = ("kg", "lb", "m", "g", "l", "ft")

@@ -14,9 +14,9 @@ import pytest
 import aisle
 from aisle.jobs.column_choice import PRESENT_NAMES
 from aisle.jobs.view import Msg, msg
-from aisle.messages.load_and_parse import load_messages, message_lengths, parse_message
+from aisle.messages.messages_of_language import load_messages, message_lengths, parse_message
 from aisle.settings.setting_definitions import LANGUAGES
-from aisle.text_cells import width
+from aisle.terminal_text import width
 from aisle.tui.message_text import MessageWriter, age_message, length_count
 from tests.samples.registry import SCREENS
 from tests.tui.test_languages import least_width
@@ -34,7 +34,7 @@ SPEAKERS = (
     "tui",
     "web",
     "cli/web.py",
-    "cli/web_people_client.py",
+    "cli/web.py",
     "store_product_settings.py",
 )
 STYLES = {

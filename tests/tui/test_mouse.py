@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.tui.layout.styled_lines import StyledLine
+from aisle.tui.layout.styled_lines_and_page_parts import StyledLine
 from aisle.tui.mouse import ClickTarget, MouseInput, click_target, parse_mouse
 
 

@@ -25,9 +25,9 @@ from aisle.jobs.view import (
     msg,
     numbered_rows,
 )
-from aisle.text_cells import width
+from aisle.terminal_text import width
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import StyledScreen, base_role, line_width, plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import StyledScreen, base_role, line_width, plain_lines
 from aisle.tui.message_text import MessageWriter
 from aisle.tui.themes import ROLE_STYLES
 from tests.run_length import tries

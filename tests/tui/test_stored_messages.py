@@ -18,13 +18,12 @@ from typing import Any
 import pytest
 
 import aisle
-from aisle.courier.link_state import ServiceLink
+from aisle.courier.link_state import ServiceLink, reason_of
 from aisle.courier.push.pre_push_checks import StaleOperation
-from aisle.courier.request_failure_messages import reason_of
 from aisle.host.deleted_file_recovery import Recovery
 from aisle.jobs.view import Msg, msg
-from aisle.messages.load_and_parse import load_messages, message_lengths, parse_message
-from aisle.outbox.excess import excess_reason_of as told_left
+from aisle.messages.messages_of_language import load_messages, message_lengths, parse_message
+from aisle.outbox.merge_and_rebase import excess_reason_of as told_left
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.stored_messages import read_message
 from aisle.stored_messages import store_message as kept
@@ -40,10 +39,10 @@ MAKER = str(Path(inspect.getfile(kept)).relative_to(SOURCE))
 
 OPERATORS = {
     "courier/leader_process.py": "why a courier leaves, in its log",
-    "courier/operator_notices.py": "written into the courier's log",
+    "courier/link_state.py": "written into the courier's log",
     "courier/push/decide_arrival_from_lookup.py": "a table for whoever reads the code",
     "host/hung_courier.py": "written into the courier's log",
-    "host/database_folder.py": "what aisle doctor says, and a StorageError",
+    "host/store_and_database_folders.py": "what aisle doctor says, and a StorageError",
     "host/database.py": "what a StorageError says; sessions go by its trouble",
     "host/deleted_file_recovery.py": "what a StorageError says; sessions go by its trouble",
 }
@@ -198,9 +197,9 @@ def test_no_sentence_is_written_where_people_read_it() -> None:
 def test_no_error_is_shown_as_it_is() -> None:
     """The text of an error is English and speaks of paths: it goes to the log, or along as a detail."""
     allowed = {
-        ("courier/request_failure_messages.py", "reason_of"),
-        ("session/watch_settings_files.py", "check"),
-        ("cache/row_writing.py", "parse_rows"),
+        ("courier/link_state.py", "reason_of"),
+        ("session/profile.py", "check"),
+        ("cache/row_parsing_and_writing.py", "parse_rows"),
     }
     for file in files():
         for handler in (node for node in ast.walk(file.tree) if isinstance(node, ast.ExceptHandler) and node.name):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.safe_text import supports_utf8
+from aisle.terminal_text import supports_utf8
 from aisle.tui import themes
 
 

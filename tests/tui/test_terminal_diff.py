@@ -6,10 +6,9 @@ import pyte
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisle.safe_text import clean
-from aisle.text_cells import width
-from aisle.tui.layout.styled_lines import clip_line, line_width
-from aisle.tui.terminal_diff import TerminalDiff
+from aisle.terminal_text import clean, width
+from aisle.tui.layout.styled_lines_and_page_parts import clip_line, line_width
+from aisle.tui.terminal_output import TerminalDiff
 from tests.run_length import tries
 
 COLUMNS, ROWS = 12, 3

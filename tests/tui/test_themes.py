@@ -10,7 +10,7 @@ from aisle.cli.open_app import has_256_colours
 from aisle.settings.setting_definitions import THEMES
 from aisle.tui.app import AisleApp
 from aisle.tui.themes import ROLE_STYLES
-from aisle.tui.widgets.lines_widget import LinesWidget
+from aisle.tui.widgets.page_widgets import LinesWidget
 from tests.tui.test_headless import Desk
 
 LEAST = {"light": 4.5, "dark": 4.5, "contrast": 7.0}

@@ -6,7 +6,7 @@ import pytest
 
 from aisle.jobs.view import Block, DetailView, Frame, Line, LinkState, ListView, Row, Step, View, msg, raw
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines_and_page_parts import plain_lines
 
 SIZES = ((20, 16), (40, 8), (40, 20), (80, 24), (120, 40), (200, 50))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import aisle
-from aisle.cache.query_registry import MODULE_BY_QUERY, find_query
+from aisle.cache.queries import MODULE_BY_QUERY, find_query
 from aisle.jobs import JOBS
 
 NETWORK = (

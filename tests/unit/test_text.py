@@ -9,17 +9,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from wcwidth import wcwidth
 
-from aisle.safe_text import MAX_LENGTH, REPLACEMENT, clean, to_ascii
-from aisle.text_cells import (
+from aisle.terminal_text import (
     ASCII_ELLIPSIS,
     ELLIPSIS,
+    MAX_LENGTH,
     ONE_CELL_TEXT,
+    REPLACEMENT,
     cell_width,
+    clean,
     fit,
     fit_end,
     fit_middle,
     fit_start,
     shorten_distinctly,
+    to_ascii,
     width,
     wrap,
 )
@@ -153,7 +156,7 @@ def test_a_long_name_in_wide_characters_is_measured_once(monkeypatch: pytest.Mon
         asked.append(char)
         return cell_width(char)
 
-    monkeypatch.setattr("aisle.text_cells.cell_width", counted)
+    monkeypatch.setattr("aisle.terminal_text.cell_width", counted)
     assert fit_end("北" * MAX_LENGTH + "12", 7) == "…北北12"
     assert len(asked) < 2 * MAX_LENGTH
 

@@ -27,13 +27,12 @@ from yarl import URL
 from aisle.caller_addresses import sender
 from aisle.server.connections import ConnectionLimits
 from aisle.server.http_server import listening
-from aisle.session.courier_connection import FULL_CHECK_S
+from aisle.session.store_connection import FULL_CHECK_S
 from aisle.web import app, pages
 from aisle.web.app import CHECK_S, Hooks, SignInError, WebApp, http_server
 from aisle.web.app_process import Start
-from aisle.web.page_socket import ELSEWHERE, ENDED, FAILED
 from aisle.web.sign_ins import IDLE_S, LONGEST_S, TRIES, TRIES_S, FailedAttempts, Person, SignIns
-from aisle.web.windows import Opening
+from aisle.web.windows import ELSEWHERE, ENDED, FAILED, Opening
 
 ANN = Person("ann", "Ann Bell")
 ORIGIN = "http://127.0.0.1"

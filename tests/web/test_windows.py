@@ -12,11 +12,19 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 
-from aisle.page_addresses import PageAddress, parse_address
+from aisle.browser_addresses_and_packets import PageAddress, parse_address
 from aisle.web import windows
 from aisle.web.app_process import Start
-from aisle.web.page_socket import ELSEWHERE, LEFT, PAGE_IS_GONE, SERVER_STOPS, TOO_MANY
-from aisle.web.windows import MAX_WINDOWS, Opening, _parse_message
+from aisle.web.windows import (
+    ELSEWHERE,
+    LEFT,
+    MAX_WINDOWS,
+    PAGE_IS_GONE,
+    SERVER_STOPS,
+    TOO_MANY,
+    Opening,
+    _parse_message,
+)
 from tests.web.test_app import APP, House, Visitor, end, read, said, screen, sign_in
 
 CUT = 3000

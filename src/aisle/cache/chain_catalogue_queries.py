@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.cache.list_window import QueryResult, WindowRows, read_along, read_window, sort_rows, window_bounds
-from aisle.cache.parse_product_and_stock import FLAG_BITS
-from aisle.cache.parse_stored_row import parse_row
-from aisle.cache.product_names_and_prices import product_names
+from aisle.cache.product_and_stock_writer import FLAG_BITS
 from aisle.cache.product_queries import query_product, search_products, search_within
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, topic_of, whole_topics
+from aisle.cache.queries import (
+    QueryContext,
+    QueryResult,
+    WindowRows,
+    declare_query,
+    read_along,
+    read_window,
+    sort_rows,
+    topic_of,
+    whole_topics,
+    window_bounds,
+)
+from aisle.cache.stored_row_values import parse_row, product_names
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
 from aisle.jobs.list_cursor_and_search import MAX_COUNTED

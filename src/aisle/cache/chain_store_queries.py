@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING, Final, cast
 
 import apsw
 
-from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
-from aisle.cache.parse_stored_row import Row, iso_time, parse_row
-from aisle.cache.people_and_rights_queries import load_person_rights
+from aisle.cache.people_and_claim_queries import load_person_rights
 from aisle.cache.pools_and_locations_of_rows import pool_quantities, used_pools
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, topic_of, whole_topics
+from aisle.cache.queries import (
+    QueryContext,
+    QueryResult,
+    WindowRows,
+    declare_query,
+    topic_of,
+    whole_topics,
+    window_bounds,
+)
 from aisle.cache.schema import AREA_SQL, IS_WAREHOUSE_SQL
+from aisle.cache.stored_row_values import Row, iso_time, parse_row
 from aisle.errors import StorageError
 from aisle.host.database import connect, fetch, fetch_one
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.host.switched_terminals_and_visited_stores import TerminalStore, load_terminal_store, visited_stores
 from aisle.jobs.job import Args, Json
 from aisle.jobs.list_cursor_and_search import MAX_COUNTED

@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.location_queries import count_tags, locations_with_tag
-from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import Overlay, is_included
-from aisle.cache.people_and_rights_queries import load_person_rights, person_name
+from aisle.cache.people_and_claim_queries import load_person_rights, person_name
 from aisle.cache.pools_and_locations_of_rows import held_locations
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.queries import QueryContext, QueryResult, declare_query, whole_topics, window_bounds
 from aisle.cache.schema import is_over_picked_or_moved_sql
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
-from aisle.decimal_of_row import to_decimal
+from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
 from aisle.outbox.operation_record import CREATE_MOVEMENT
-from aisle.outbox.sessions import session_from_row
+from aisle.outbox.sessions_and_open_jobs import session_from_row
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.exceptions_clearance_and_today import (

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from aisle.barcode_lookup_keys import guessed_keys, lookup_keys, may_identify, zero_forms
-from aisle.cache.list_window import QueryResult
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.barcode_numbers import guessed_keys, lookup_keys, may_identify, zero_forms
+from aisle.cache.queries import QueryContext, QueryResult, declare_query, whole_topics
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.named_tuple_json import to_text
@@ -35,7 +33,7 @@ _CLOSED_ORDERS = "SELECT order_number FROM orders WHERE state > 0 AND order_numb
 
 
 def find_candidates(cache: apsw.Connection, keys: Iterable[str]) -> list[Candidate]:
-    """Return everything stored under these keys (`aisle.barcode_lookup_keys.lookup_keys`), in the order of the keys."""
+    """Return everything stored under these keys (`aisle.barcode_numbers.lookup_keys`), in the order of the keys."""
     unique_keys = list(dict.fromkeys(keys))
     rows = [(*row[:-1], str(row[-1] or "")) for row in fetch(cache, _FIND_CODES, to_text(unique_keys))]
     badges = {key: badge for _, kind, key, *_, badge in rows if kind == PERSON}

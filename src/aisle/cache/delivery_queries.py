@@ -14,33 +14,41 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import apsw
 
-from aisle.cache.claim_and_priority_queries import current_workers
-from aisle.cache.delivery_writer import NO_DATE
-from aisle.cache.list_window import QueryResult, SortKey, page, read_along, read_merged_window, window_bounds
-from aisle.cache.overlaid_order import overlaid_order
-from aisle.cache.parse_stored_row import Row, parse_row
-from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
-from aisle.cache.product_code_writer import all_codes, decode_codes
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.received_by_delivery_or_receipt import (
+from aisle.cache.delivery_writer import (
+    NO_DATE,
     STATUS_RECEIVED,
     ZERO,
     DeliveryLine,
     is_line_received,
     received_quantities,
 )
+from aisle.cache.order_overlay import overlaid_order
+from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
+from aisle.cache.people_and_claim_queries import current_workers
+from aisle.cache.product_code_writer import all_codes, decode_codes
+from aisle.cache.queries import (
+    QueryContext,
+    QueryResult,
+    SortKey,
+    declare_query,
+    page,
+    read_along,
+    read_merged_window,
+    whole_topics,
+    window_bounds,
+)
 from aisle.cache.schema import IS_MISSING_SQL
-from aisle.decimal_of_row import to_decimal
+from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import PARTLY_RECEIVED, Args, delivery_in_work
 from aisle.jobs.pick.pick_line import is_from_warehouse
 from aisle.jobs.store_time import start_of_today
-from aisle.jobs.sums_of_goods_and_progress import sum_by_key
+from aisle.jobs.sums_of_goods_and_progress import LineQuantity, received_after, sum_by_key
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
+from aisle.row_values import to_decimal
 from aisle.search_text import search_words
 
 if TYPE_CHECKING:
@@ -649,26 +657,17 @@ def apply_local_receipts(
 
 
 def _apply_entry(lines: list[D], product: str, quantity: Decimal, entry: LogEntry) -> None:
-    """Apply an entry as the service does: to the named line, else to the product's lines in order.
-
-    A negative quantity is taken back from the last line first.
-    """
+    """Apply an entry as our service does."""
     own_lines = [line for line in lines if line["product_number"] == product]
-    named = [line for line in own_lines if line["line_number"] == entry.get("line_number")]
-    own_lines = named or own_lines
     if not own_lines:
         own_lines = [cast("D", unannounced_line(product))]
         lines.append(own_lines[0])
-    for line in own_lines if quantity > 0 else reversed(own_lines):
-        part = min(quantity, _open_quantity(line, quantity)) if quantity > 0 else max(quantity, -line["received"])
-        line["received"] += part
-        quantity -= part
-    own_lines[-1]["received"] += quantity
-
-
-def _open_quantity(line: ReceivedLine, quantity: Decimal) -> Decimal:
-    """Return the part of the quantity that a line takes; all of it if the line announces no quantity."""
-    return quantity if line["quantity"] is None else max(Decimal(0), line["quantity"] - line["received"])
+    named = next((at for at, line in enumerate(own_lines) if line["line_number"] == entry.get("line_number")), None)
+    quantities = [
+        LineQuantity(line["quantity"], line["received"], bool(line.get("customer_order_number"))) for line in own_lines
+    ]
+    for line, received in zip(own_lines, received_after(quantities, quantity, named), strict=True):
+        line["received"] = received
 
 
 def unannounced_line(product: str) -> DeliveryLineRow:

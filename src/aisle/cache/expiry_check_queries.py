@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from aisle.cache.list_window import QueryResult, window_bounds
-from aisle.cache.parse_stored_row import Row
-from aisle.cache.people_and_rights_queries import announces_features
+from aisle.cache.people_and_claim_queries import announces_features
 from aisle.cache.pools_and_locations_of_rows import stock_locations
-from aisle.cache.product_names_and_prices import product_names
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, topics_of_list, whole_topics
-from aisle.decimal_of_row import to_decimal_or_none
+from aisle.cache.queries import QueryContext, QueryResult, declare_query, topics_of_list, whole_topics, window_bounds
+from aisle.cache.stored_row_values import Row, product_names
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.outbox.operation_record import UPDATE_STORE_PRODUCTS
+from aisle.row_values import to_decimal_or_none
 from aisle.store_product_settings import entry_day, expiry_check_day
 
 if TYPE_CHECKING:

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from aisle.cache.overlaid_order import closed_orders
-from aisle.cache.parse_stored_row import Row
+from aisle.cache.order_overlay import closed_orders
 from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.pools_and_locations_of_rows import location_entries, stock_locations
-from aisle.cache.query_context import QueryContext
+from aisle.cache.queries import QueryContext
 from aisle.cache.stock_overlay import apply_to_held
-from aisle.decimal_of_row import to_decimal
+from aisle.cache.stored_row_values import Row
 from aisle.host.database import fetch
 from aisle.jobs.pick.pick_line import is_from_warehouse
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow

@@ -8,24 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.claim_and_priority_queries import WORK_SHIFT_S, add_claims, add_workers, orders_of_user
-from aisle.cache.list_window import QueryResult
+from aisle.cache.order_overlay import overlaid_order
 from aisle.cache.order_queries import load_order
-from aisle.cache.overlaid_order import overlaid_order
-from aisle.cache.parse_order import in_hand_and_held
-from aisle.cache.parse_stored_row import Row, iso_time
+from aisle.cache.order_writer import in_hand_and_held
 from aisle.cache.pending_operations import orders_of_operation
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.decimal_of_row import to_decimal
+from aisle.cache.people_and_claim_queries import WORK_SHIFT_S, add_claims, add_workers, orders_of_user
+from aisle.cache.queries import QueryContext, QueryResult, declare_query, whole_topics
+from aisle.cache.stored_row_values import Row, iso_time
 from aisle.host.database import fetch
 from aisle.jobs.claim import is_later
 from aisle.jobs.job import Args
 from aisle.jobs.pick.pick_line import parse_lines, sum_in_hand, sum_own_in_hand
 from aisle.named_tuple_json import from_text
 from aisle.outbox.local_notes import NOT_PUT_DOWN, find_note
+from aisle.outbox.merge_and_rebase import has_base, picked_change
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.rebase_picks import has_base, picked_change
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import OpenWorkRow
@@ -68,7 +66,7 @@ SELECT body, merge_key = '' FROM operation
 WHERE operation = 'update-customer-order' AND body ->> '$.orders.order_number' = ? AND app_user = ?
 AND superseded_by = '' AND (merge_key = '' OR state <> 'rejected')
 """
-"""Updates with an empty merge key are excess that no line could take (aisle.outbox.excess)."""
+"""Updates with an empty merge key are excess that no line could take (aisle.outbox.merge_and_rebase)."""
 
 
 _MOVEMENTS_OF_USER = """

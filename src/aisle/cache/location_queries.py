@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from aisle.cache.free_and_held_stock import free_locations, held_by_location, location_codes
-from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.locations_in_walk_order import LocationStep
-from aisle.cache.parse_stored_row import Row, parse_row, round_sum
 from aisle.cache.pools_and_locations_of_rows import (
     entry_quantity,
     load_walk_orders,
@@ -24,15 +22,24 @@ from aisle.cache.pools_and_locations_of_rows import (
     sort_by_walk_order,
     stock_locations,
 )
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, topics_of_rows, whole_topics
+from aisle.cache.queries import (
+    QueryContext,
+    QueryResult,
+    declare_query,
+    topic_of,
+    topics_of_list,
+    topics_of_rows,
+    whole_topics,
+    window_bounds,
+)
 from aisle.cache.stock_overlay import products_touched_at
-from aisle.decimal_of_row import to_decimal
+from aisle.cache.stored_row_values import Row, parse_row, round_sum
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.put_down_at_location import is_pickup_location
 from aisle.named_tuple_json import to_text
+from aisle.row_values import to_decimal
 from aisle.search_text import search_words
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Any
 
 import apsw
 
-from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import Json
 from aisle.named_tuple_json import to_text
+from aisle.row_values import to_decimal
 from aisle.search_text import natural_key, normalise_text
 
 _LISTED_LOCATIONS = "SELECT location_code, location_order, 1 FROM location"

@@ -14,34 +14,31 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import apsw
 
-from aisle.cache.differences_and_negative_stock import ENTRY_PRICE_SQL, entry_price
-from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
-from aisle.cache.log_and_difference_writer import standing_counts
-from aisle.cache.log_entry_rows import local_rows, log_row
-from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, WORK_SQL
-from aisle.cache.log_undo_queries import (
+from aisle.cache.log_and_difference_writer import last_superseding, standing_counts, taken_back
+from aisle.cache.log_entries_and_undo import (
     absorbed_by,
     count_after,
     is_undo,
     is_undone,
     later_count,
+    local_rows,
+    log_row,
     undone_entries,
     unused_count_before,
 )
-from aisle.cache.parse_stored_row import parse_row, round_sum
-from aisle.cache.people_and_rights_queries import announces_features, names_by_user
-from aisle.cache.product_names_and_prices import prices_of, product_names
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.superseded_counts import last_superseding, taken_back
+from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, WORK_SQL
+from aisle.cache.people_and_claim_queries import announces_features, names_by_user
+from aisle.cache.queries import QueryContext, QueryResult, WindowRows, declare_query, whole_topics, window_bounds
+from aisle.cache.row_parsing_and_writing import ENTRY_PRICE_SQL, entry_price
+from aisle.cache.stored_row_values import parse_row, prices_of, product_names, round_sum
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
-from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time
 from aisle.jobs.job import Args, Json
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import LOCATION
 from aisle.search_text import index_text, normalise_text
 

@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
 
-from aisle.cache.claim_and_priority_queries import add_batch_pickers, add_claims, add_priority
-from aisle.cache.list_window import QueryResult, SortKey, window_bounds
 from aisle.cache.order_event_queries import last_events
-from aisle.cache.order_queries import add_pieces
-from aisle.cache.overlaid_order import (
+from aisle.cache.order_overlay import (
     STATE_BY_STATUS,
     OrderColumns,
     PendingOrder,
@@ -29,10 +26,20 @@ from aisle.cache.overlaid_order import (
     overlaid_lines,
     put_down_locations,
 )
-from aisle.cache.parse_stored_row import iso_time
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
+from aisle.cache.order_queries import add_pieces
+from aisle.cache.people_and_claim_queries import add_batch_pickers, add_claims, add_priority
+from aisle.cache.queries import (
+    QueryContext,
+    QueryResult,
+    SortKey,
+    declare_query,
+    topic_of,
+    topics_of_list,
+    whole_topics,
+    window_bounds,
+)
 from aisle.cache.schema import ABSENT_ORDERS, IS_SHORT_SQL
+from aisle.cache.stored_row_values import iso_time
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
 from aisle.jobs.store_time import to_utc_text

@@ -10,22 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.log_schema import WORK_SQL
-from aisle.cache.parse_stored_row import Row, iso_time, parse_row
-from aisle.cache.people_and_rights_queries import names_by_user
-from aisle.cache.product_names_and_prices import product_names
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.people_and_claim_queries import names_by_user
+from aisle.cache.queries import QueryContext, QueryResult, declare_query, whole_topics, window_bounds
+from aisle.cache.stored_row_values import Row, iso_time, parse_row, product_names
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE
-from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
-from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_ORDER, Operation, operation_from_row
-from aisle.outbox.stored_reasons import reason_of_operation
+from aisle.outbox.operation_record import (
+    CREATE_MOVEMENT,
+    REJECT_LINES,
+    UPDATE_ORDER,
+    Operation,
+    operation_from_row,
+    reason_of_operation,
+)
+from aisle.row_values import to_decimal
 from aisle.stored_messages import store_text
 
 if TYPE_CHECKING:

@@ -9,21 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.cache.claim_and_priority_queries import (
-    add_claims,
-    add_priority,
-    add_workers,
-    orders_ahead,
-    orders_not_put_down,
-    orders_of_user,
-)
 from aisle.cache.free_and_held_stock import add_stock_at_locations, free_locations, held_by_location, location_codes
-from aisle.cache.list_window import QueryResult, WindowRows, page, read_along, read_merged_window, window_bounds
-from aisle.cache.order_overlay import apply_to_order, is_line_complete
-from aisle.cache.overlaid_order import (
+from aisle.cache.order_overlay import (
     ListChange,
     PendingOrders,
     SortKey,
+    apply_to_order,
+    is_line_complete,
     list_change,
     load_lines_of_product,
     load_order_header,
@@ -33,9 +25,16 @@ from aisle.cache.overlaid_order import (
     picked_quantity,
     put_down_locations,
 )
-from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import is_included, may_be_included
-from aisle.cache.people_and_rights_queries import announced_features
+from aisle.cache.people_and_claim_queries import (
+    add_claims,
+    add_priority,
+    add_workers,
+    announced_features,
+    orders_ahead,
+    orders_not_put_down,
+    orders_of_user,
+)
 from aisle.cache.pools_and_locations_of_rows import (
     held_locations,
     line_locations,
@@ -43,17 +42,29 @@ from aisle.cache.pools_and_locations_of_rows import (
     sort_by_walk_order,
     stock_locations,
 )
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
+from aisle.cache.queries import (
+    QueryContext,
+    QueryResult,
+    WindowRows,
+    declare_query,
+    page,
+    read_along,
+    read_merged_window,
+    topic_of,
+    topics_of_list,
+    whole_topics,
+    window_bounds,
+)
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN, ORDER_PICKED
-from aisle.decimal_of_row import to_decimal
+from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.list_cursor_and_search import MAX_COUNTED
 from aisle.jobs.pick.pick_line import parse_lines, sum_in_hand
 from aisle.named_tuple_json import to_text
-from aisle.outbox.excess import is_excess
+from aisle.outbox.merge_and_rebase import is_excess
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation, operation_from_row
+from aisle.row_values import to_decimal
 from aisle.search_text import order_search_words
 
 if TYPE_CHECKING:
@@ -414,7 +425,7 @@ AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
 def _refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, RefusalOfUserRow]:
     """Return by user of this host their last refused operation on an order.
 
-    Excess that no line could take is left out (see aisle.outbox.excess).
+    Excess that no line could take is left out (see aisle.outbox.merge_and_rebase).
     """
     found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{number}")]
     return {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}

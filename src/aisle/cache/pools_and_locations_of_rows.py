@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
-from aisle.cache.parse_stored_row import Row
-from aisle.decimal_of_row import to_decimal
+from aisle.cache.stored_row_values import Row
 from aisle.host.database import fetch
 from aisle.jobs.job import Json
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
 from aisle.named_tuple_json import to_text
+from aisle.row_values import to_decimal
 from aisle.search_text import natural_key
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import apsw
 
-from aisle.barcode_lookup_keys import index_keys, split_codes
-from aisle.cache.row_writing import encode_keys
-from aisle.cache.service_row_parsing import InvalidRow, RawRow, number_field, text_field
+from aisle.barcode_numbers import index_keys, split_codes
+from aisle.cache.row_parsing_and_writing import InvalidRow, RawRow, encode_keys, number_field, text_field
 from aisle.host.database import fetch
 from aisle.scan.grammar_and_meaning_types import PRODUCT
 

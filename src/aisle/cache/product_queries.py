@@ -9,22 +9,26 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import apsw
 
-from aisle.barcode_lookup_keys import normalise_code
+from aisle.barcode_numbers import normalise_code
 from aisle.cache.goods_in_hand_queries import product_in_hand
-from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
-from aisle.cache.parse_stored_row import Row, iso_time, parse_row
-from aisle.cache.people_and_rights_queries import announces_features, load_person_rights, names_by_user
+from aisle.cache.people_and_claim_queries import announces_features, load_person_rights, names_by_user
 from aisle.cache.pools_and_locations_of_rows import (
     load_walk_orders,
     pool_quantities,
     sort_by_walk_order,
     stock_locations,
 )
-from aisle.cache.product_names_and_prices import merge_stock_entry
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, topic_of, topics_of_rows
+from aisle.cache.queries import (
+    QueryContext,
+    QueryResult,
+    WindowRows,
+    declare_query,
+    topic_of,
+    topics_of_rows,
+    window_bounds,
+)
+from aisle.cache.stored_row_values import Row, iso_time, merge_stock_entry, parse_row
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE
-from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args, Json
@@ -32,6 +36,7 @@ from aisle.jobs.list_cursor_and_search import MAX_COUNTED
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
+from aisle.row_values import to_decimal
 from aisle.search_text import normalise_text, search_variants
 from aisle.store_product_settings import BASE_VALUES, parse_update_values
 

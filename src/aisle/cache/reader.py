@@ -1,4 +1,4 @@
-"""The cache as a session reads it: look-ups of codes, named queries with pending operations overlaid, and the link.
+"""The cache as a session reads it: look-ups of codes, named queries with operations overlaid, and unread lists.
 
 The link (`CacheReader.link`) has the age of the data.
 
@@ -8,28 +8,40 @@ catalogue, and without a cache file (then nothing is known).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from aisle.cache.code_queries import find_candidates
-from aisle.cache.list_window import QueryResult, SortedList, WindowRows
-from aisle.cache.product_names_and_prices import prices_of
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import find_query
-from aisle.cache.read_only_database import empty_cache, open_for_reading
+from aisle.cache.queries import (
+    QueryContext,
+    QueryResult,
+    SortedList,
+    WindowRows,
+    declare_query,
+    empty_cache,
+    find_query,
+    open_for_reading,
+    whole_topics,
+)
 from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
-from aisle.cache.unread_lists import missing_lists, unread_lists
+from aisle.cache.stored_row_values import prices_of
 from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, schema_version
-from aisle.host.files_in_use import FileId, file_id
-from aisle.host.store_folder import StoreFolder
+from aisle.host.file_locks import FileId, file_id
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import Args, Json
-from aisle.jobs.view import LinkState
+from aisle.jobs.view import LinkState, MissingList, UnusableRows
+from aisle.outbox.operation_record import DUPLICATE_KEY
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Candidate
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.people_stores_and_features import UnreadListsRow
+
 
 _CACHE_REPLACED = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.SchemaChangeError)
 """Errors of a reader while the courier replaces the cache."""
@@ -108,7 +120,7 @@ class CacheReader:
     # Windows
 
     def query(self, name: str, args: Args) -> QueryResult[Json]:
-        """Return rows and total number of a named query (see aisle.cache.query_registry)."""
+        """Return rows and total number of a named query (see aisle.cache.queries)."""
         rows, total, _ = self.query_window(name, args)
         return rows, total
 
@@ -207,3 +219,69 @@ class CacheReader:
         """Return the reason for which the link is refused, as stored; empty if it is not refused."""
         rows = self._read_safely(lambda: fetch(self._cache, "SELECT server FROM link WHERE state = 'refused'"))
         return str(rows[0][0] or "") if rows else ""
+
+
+LISTS_SHOWN = ("headers", "lines", "locations", "deliveries", "recounts", "products", "stock")
+"""Lists of the first sync that pages show, in the order of the sync."""
+
+LOG_LIST = "logs"
+"""Name of the store's log among the lists that were never read."""
+
+_TABLE_BY_LIST = {
+    "headers": "orders",
+    "lines": "line",
+    "locations": "location",
+    "deliveries": "delivery",
+    "recounts": "recount",
+    "products": "product",
+    "stock": "stock",
+}
+
+_SYNC_STATE = """
+SELECT (SELECT cursor ->> '$.completed' FROM sync WHERE topic = 'full'),
+  (SELECT cursor FROM sync WHERE topic = 'full' AND cursor ->> '$.full'),
+  EXISTS (SELECT 1 FROM sync WHERE topic = 'logs_span')
+"""
+"""The cursor counts only after a full sync has begun; before, it has requested lists only."""
+
+_UNREAD_LISTS = """
+SELECT value FROM json_each(?1, '$.todo') UNION ALL SELECT value FROM json_each(?1, '$.missing')
+UNION ALL SELECT ?1 ->> '$.at.stage'
+"""
+
+_MISSING_AND_SKIPPED = (
+    "SELECT cursor -> '$.missing', cursor -> '$.reasons', cursor -> '$.left_out' FROM sync WHERE topic = 'full'"
+)
+
+
+def missing_lists(cache: apsw.Connection) -> tuple[tuple[MissingList, ...], tuple[UnusableRows, ...]]:
+    """Return the lists that could not be read last time, and the rows that could not be used."""
+    found = fetch(cache, _MISSING_AND_SKIPPED)
+    missing, reasons, left_out = (json.loads(each or "[]") for each in (found[0] if found else ("", "", "")))
+    reason_by_list = {str(name): str(reason) for name, reason in reasons}
+    lists = tuple(MissingList(str(name), reason_by_list.get(str(name), "")) for name in missing)
+    return lists, tuple(
+        UnusableRows(str(name), int(count), str(reason), reason == DUPLICATE_KEY) for name, count, reason in left_out
+    )
+
+
+def unread_lists(cache: apsw.Connection) -> tuple[str, ...]:
+    """Return the lists of `LISTS_SHOWN` that were never read to the end, and `logs` for the store's log.
+
+    It is empty after a full sync, except for lists that the service has never allowed to be read.
+    """
+    completed, cursor, logs = fetch(cache, _SYNC_STATE)[0]
+    log = () if logs else (LOG_LIST,)
+    if completed:
+        missing = [each.name for each in missing_lists(cache)[0] if each.name in LISTS_SHOWN]
+        first_row = "SELECT 1 FROM {} LIMIT 1"
+        return (*(name for name in missing if not fetch(cache, first_row.format(_TABLE_BY_LIST[name]))), *log)
+    unread = LISTS_SHOWN if cursor is None else tuple(str(name) for (name,) in fetch(cache, _UNREAD_LISTS, cursor))
+    return (*(name for name in LISTS_SHOWN if name in unread), *log)
+
+
+@declare_query("unread_lists", "", whole_topics())
+def query_unread_lists(context: QueryContext, _: Args) -> QueryResult[UnreadListsRow]:
+    """Return the lists that were never read to the end."""
+    found = unread_lists(context.cache)
+    return [{"list": name} for name in found], len(found)

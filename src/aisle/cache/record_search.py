@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 import apsw
 
 from aisle.cache.delivery_queries import list_deliveries
-from aisle.cache.list_window import QueryResult
 from aisle.cache.location_queries import list_locations
 from aisle.cache.order_board_queries import query_order_board
 from aisle.cache.product_queries import beginning_query, query_products
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.queries import QueryContext, QueryResult, declare_query, whole_topics
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.scan.grammar_and_meaning_types import DELIVERY, LOCATION, ORDER, PRODUCT

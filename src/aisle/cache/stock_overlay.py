@@ -12,13 +12,21 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle import store_product_settings
-from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import LOCATION_FIELD, PRODUCT_FIELD, Overlay, OverlayIndex, is_included
-from aisle.decimal_of_row import to_decimal
+from aisle.cache.stored_row_values import Row
 from aisle.jobs.store_time import to_utc_text
-from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
-from aisle.outbox.operation_states import CONFIRMED, IN_DOUBT, NEEDS_PERSON
-from aisle.outbox.rebase_picks import has_base, picked_change
+from aisle.outbox.merge_and_rebase import has_base, picked_change
+from aisle.outbox.operation_record import (
+    CONFIRMED,
+    CREATE_LOGS,
+    CREATE_MOVEMENT,
+    IN_DOUBT,
+    NEEDS_PERSON,
+    UPDATE_ORDER,
+    UPDATE_STORE_PRODUCTS,
+    Operation,
+)
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow

@@ -10,17 +10,20 @@ from typing import NamedTuple
 
 import apsw
 
-from aisle.barcode_lookup_keys import index_keys
+from aisle.barcode_numbers import index_keys
 from aisle.cache.product_code_writer import delete_codes, insert_codes
-from aisle.cache.row_writing import encode_keys, replace_all, unseen_sql, write_changed
-from aisle.cache.service_row_parsing import (
+from aisle.cache.row_parsing_and_writing import (
     RawRow,
     dump_row,
+    encode_keys,
     index_texts,
     key_field,
     number_field,
+    replace_all,
     require_object,
     text_field,
+    unseen_sql,
+    write_changed,
 )
 from aisle.host.database import fetch
 from aisle.scan.grammar_and_meaning_types import LOCATION, PERSON

@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, cast
 
 import apsw
 
-from aisle.cache.list_window import QueryResult
 from aisle.cache.order_board_queries import OrderBoard
-from aisle.cache.parse_stored_row import Row, iso_time
-from aisle.cache.people_and_rights_queries import names_by_user, person_name
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query
-from aisle.cache.unread_lists import missing_lists, unread_lists
+from aisle.cache.people_and_claim_queries import names_by_user, person_name
+from aisle.cache.queries import QueryContext, QueryResult, declare_query
+from aisle.cache.reader import missing_lists, unread_lists
+from aisle.cache.stored_row_values import Row, iso_time
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs import store_time
 from aisle.jobs.job import Args
 from aisle.jobs.walk_order_sort_keys import natural_key
-from aisle.outbox.sessions import SessionRow, running_sessions
+from aisle.outbox.sessions_and_open_jobs import SessionRow, running_sessions
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.exceptions_clearance_and_today import (

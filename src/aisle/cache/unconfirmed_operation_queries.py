@@ -1,57 +1,64 @@
-"""Queries on operations that the service has not confirmed: lists, counts, and what a person can decide.
+"""Queries on operations that the service has not confirmed: lists, counts, figures, and what a person can decide.
 
-Figures of both sides: `compare_unconfirmed_operation`. What the overlay needs: `pending_operations`.
+What the overlay needs: `pending_operations`.
 """
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.claim_and_priority_queries import add_picker_names
-from aisle.cache.compare_unconfirmed_operation import compare_figures, items_of_operation, lacks_stock
-from aisle.cache.list_window import QueryResult, window_bounds
-from aisle.cache.parse_stored_row import Row
-from aisle.cache.people_and_rights_queries import person_name
-from aisle.cache.product_names_and_prices import product_names
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.stock_overlay import is_count, products_of_operation, stock_outcome
-from aisle.decimal_of_row import to_decimal
+from aisle.cache.people_and_claim_queries import add_picker_names, person_name
+from aisle.cache.pools_and_locations_of_rows import entry_quantity
+from aisle.cache.queries import QueryContext, QueryResult, declare_query, whole_topics, window_bounds
+from aisle.cache.stock_overlay import expected_changes, is_count, products_of_operation, stock_items, stock_outcome
+from aisle.cache.stored_row_values import Row, product_names
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
 from aisle.named_tuple_json import from_text, to_text
-from aisle.outbox import read_and_immediate_requests
-from aisle.outbox.effect_of_resolution import replacement_write
+from aisle.outbox import requests_and_token_holders
+from aisle.outbox.merge_and_rebase import BASE, PICKED
 from aisle.outbox.operation_record import (
+    CLOSED,
+    CONFIRMED,
     CREATE_LOGS,
     CREATE_MOVEMENT,
+    IN_DOUBT,
+    NEEDS_PERSON,
+    QUEUED,
+    REFUSED,
+    SENDING,
     UPDATE_ORDER,
     UPDATE_STORE_PRODUCTS,
     Operation,
     operation_from_row,
     user_of_principal,
 )
-from aisle.outbox.operation_states import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
 from aisle.outbox.operation_table import is_last_in_lanes
-from aisle.outbox.rebase_picks import BASE, PICKED
-from aisle.outbox.reversals_of_refused import as_left
-from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
+from aisle.outbox.operations_in_doubt import replacement_write
+from aisle.outbox.outcomes_and_reversals import as_left
+from aisle.outbox.requests_and_token_holders import user_awaited_by
+from aisle.row_values import to_decimal
+from aisle.store_product_settings import BASE_VALUES, parse_entry_values, parse_update_values
 from aisle.stored_messages import LATER_COUNT, is_stored_message
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import (
+        ComparedFigureRow,
         NeedingPersonRow,
         OperationItemRow,
         RefusedOperationsRow,
         RequestStateRow,
         UnconfirmedRow,
     )
+    from aisle.outbox.operation_record import OrderState
 
 
 OUTCOME_QUEUED, OUTCOME_SENT, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_UNCLEAR = (
@@ -240,7 +247,7 @@ WHERE operation = 'create-store-product-logs' AND created_at >= ? AND state = 'c
 def refused_operations(context: QueryContext, args: Args) -> QueryResult[RefusedOperationsRow]:
     """Return the refused operations (`operation`) since then, or `ops`, that nobody has resolved, oldest first.
 
-    `left` is set for excess that no order line could take (see aisle.outbox.excess).
+    `left` is set for excess that no order line could take (see aisle.outbox.merge_and_rebase).
     """
     query_args = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
     found = [operation_from_row(row) for row in fetch(context.outbox, _REFUSED_OPERATIONS, *query_args)]
@@ -281,7 +288,173 @@ def operations_needing_person(context: QueryContext, _: Args) -> QueryResult[Nee
 @declare_query("request_state", "request_id", whole_topics(REQUEST))
 def request_state(context: QueryContext, args: Args) -> QueryResult[RequestStateRow]:
     """Return the state and the answer of a request, as the courier stored them."""
-    return read_and_immediate_requests.read_answer(context.outbox, str(args["request_id"]))
+    return requests_and_token_holders.read_answer(context.outbox, str(args["request_id"]))
 
 
 # Figures of an operation: what the service had before it, what it asks for, and what the service has now
+
+
+CONFLICT_STATUS = 409
+"""HTTP status of an answer that the goods are not there."""
+
+
+ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")
+"""Flags that an update may set on a whole order."""
+
+
+_FLAG_YES, _FLAG_NO = "yes", "no"
+
+
+def items_of_operation(op: Operation) -> list[Row]:
+    """Return the parts of an operation: entries of a log, items of a movement, lines of an order."""
+    return list(op.body["orders"].get("order_lines") or () if op.operation == UPDATE_ORDER else stock_items(op))
+
+
+def compare_figures(op: Operation, cache: apsw.Connection) -> Iterator[ComparedFigureRow]:
+    """Yield the figures of both sides by location, by order line, or by field of an order.
+
+    If the service was not asked for this operation, its figures come from the cache.
+    """
+    before, after = op.evidence.get("before") or {}, op.evidence.get("after") or {}
+    if op.operation == UPDATE_ORDER:
+        excess = from_text(Any, op.answer) if op.state == "rejected" and op.answer else {}
+        now = after.get("order") or _cached_order(op, cache)
+        yield from _compare_order(op, before.get("order") or {}, _excess_as_order(excess) if excess else now)
+        return
+    if op.operation == UPDATE_STORE_PRODUCTS:
+        yield from _compare_settings(op, before.get("product") or {}, after.get("product"), cache)
+        return
+    yield from _compare_stock(op, before.get("stock") or {}, after.get("stock") or _cached_stock(op, cache))
+
+
+def _compare_stock(op: Operation, stock: Row, now: Row) -> Iterator[ComparedFigureRow]:
+    changes, counts = expected_changes(op), _counted_quantities(op)
+    for product in dict.fromkeys((*stock, *now)):
+        for location in dict.fromkeys((*stock.get(product, {}), *now.get(product, {}))):
+            change, count = changes.get((product, location)), counts.get((product, location))
+            ours = f"{change:+f}" if change is not None else None if count is None else f"={count.normalize():f}"
+            if location or len({*stock.get(product, {}), *now.get(product, {})}) == 1:
+                yield {
+                    "subject": product,
+                    "location": location,
+                    "before": _format_number(stock.get(product, {}).get(location)),
+                    "ours": ours,
+                    "after": _format_number(now.get(product, {}).get(location)),
+                }
+
+
+def _compare_order(op: Operation, before: Row | OrderState, after: Row | OrderState) -> Iterator[ComparedFigureRow]:
+    update = op.body["orders"]
+    for name in ORDER_FLAGS:
+        if name in update:
+            before_value, after_value = (side.get("head", {}).get(name) for side in (before, after))
+            yield {
+                "subject": name,
+                "location": "",
+                "before": _format_flag(before_value),
+                "ours": _format_flag(update[name]),
+                "after": _format_flag(after_value),
+            }
+    for line in items_of_operation(op):
+        number = str(line.get("line_number"))
+        before_value, after_value = before.get("lines", {}).get(number, {}), after.get("lines", {}).get(number, {})
+        yield {
+            "subject": str(line.get("product_number") or ""),
+            "location": "",
+            "before": _format_number(before_value.get(PICKED, line.get(BASE))),
+            "ours": _format_number(line.get(PICKED)),
+            "after": _format_number(after_value.get(PICKED)),
+        }
+
+
+def _compare_settings(
+    op: Operation, before: Row, after: Row | None, cache: apsw.Connection
+) -> Iterator[ComparedFigureRow]:
+    """Yield the figures by field of each product; None if unknown."""
+    for item in items_of_operation(op):
+        number = str(item.get("product_number") or "")
+        row = fetch_one(
+            cache, "SELECT s.raw FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
+        )
+        cached = parse_entry_values(json.loads(row[0], parse_float=Decimal)) if row else {}
+        before_values, now = (
+            before.get(number) or item.get(BASE_VALUES) or {},
+            cached if after is None else after.get(number, {}),
+        )
+        for name, ours in parse_update_values(item).items():
+            yield {
+                "subject": name,
+                "location": "",
+                "before": before_values.get(name),
+                "ours": ours,
+                "after": now.get(name),
+            }
+
+
+def _excess_as_order(line: Row) -> Row:
+    """Return a line as it was when it could not take the excess, in the form of an order.
+
+    See aisle.outbox.merge_and_rebase.
+    """
+    return {"lines": {str(line.get("line_number")): line}}
+
+
+def _cached_order(op: Operation, cache: apsw.Connection) -> Row:
+    number = str(op.body["orders"].get("order_number") or "")
+    row = fetch_one(cache, "SELECT raw FROM orders WHERE order_number = ?", number)
+    if row is None:
+        return {}
+    lines = fetch(cache, "SELECT line_number, raw FROM line WHERE order_number = ?", number)
+    return {
+        "head": json.loads(row[0]),
+        "lines": {str(line): json.loads(raw, parse_float=Decimal) for line, raw in lines},
+    }
+
+
+def _cached_stock(op: Operation, cache: apsw.Connection) -> Row:
+    """Return the cached stock of the operation's products at the locations that it names."""
+    found: dict[str, dict[str, Decimal]] = {}
+    for product, location in dict.fromkeys((*expected_changes(op), *_counted_quantities(op))):
+        sql = "SELECT s.raw FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?"
+        row = fetch_one(cache, sql, product)
+        entries = json.loads(row[0], parse_float=Decimal).get("store_locations") if row else None
+        if location and isinstance(entries, list):
+            here = (entry for entry in entries if str(entry.get("store_location_code") or "") == location)
+            quantities = (entry_quantity(entry, "stock_pool_") or Decimal(0) for entry in here)
+            found.setdefault(product, {})[location] = sum(quantities, Decimal(0))
+    return found
+
+
+def _counted_quantities(op: Operation) -> dict[tuple[str, str], Decimal]:
+    """Return the counted quantity by product and location; pools are added up."""
+    found: dict[tuple[str, str], Decimal] = {}
+    for each in items_of_operation(op) if is_count(op) else ():
+        at = str(each.get("product_number") or ""), str(each.get("location_code") or "")
+        names = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
+        found[at] = found.get(at, Decimal(0)) + sum((to_decimal(each.get(name)) for name in names), Decimal(0))
+    return found
+
+
+def lacks_stock(op: Operation, cache: apsw.Connection) -> bool:
+    """Return True if a movement may have been refused for too little free stock at its source.
+
+    The answer's status or the known stock there decide. Goods of an order can never be too few.
+    """
+    if op.operation != CREATE_MOVEMENT:
+        return False
+    if any((item.get("from_location") or {}).get("customer_order_number") for item in op.body):
+        return False
+    if op.evidence.get("status") == CONFLICT_STATUS:
+        return True
+    stock = (op.evidence.get("after") or {}).get("stock") or _cached_stock(op, cache)
+    leaving = [(at, -change) for at, change in expected_changes(op).items() if change < 0]
+    found = [(stock.get(product, {}).get(location), quantity) for (product, location), quantity in leaving]
+    return not found or any(available is None or to_decimal(available) < quantity for available, quantity in found)
+
+
+def _format_flag(value: Any) -> str | None:
+    return None if value is None else _FLAG_YES if value else _FLAG_NO
+
+
+def _format_number(value: Any) -> str | None:
+    return None if value is None else f"{to_decimal(value).normalize():f}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aisle.jobs.job import Args, Export, Json, Query, Rows, format_number
-from aisle.safe_text import clean
+from aisle.terminal_text import clean
 
 MAX_ROWS = 100_000
 """Greatest number of rows in a file; spreadsheets take hardly more."""

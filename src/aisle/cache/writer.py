@@ -20,13 +20,13 @@ import apsw
 
 from aisle.cache import delivery_writer as deliveries
 from aisle.cache import log_and_difference_writer as log
+from aisle.cache import order_writer, product_and_stock_writer
 from aisle.cache import order_writer as orders
-from aisle.cache import parse_order, parse_product_and_stock
 from aisle.cache import product_and_stock_writer as products
 from aisle.cache import store_lists_writer as lists
 from aisle.cache.product_code_writer import delete_orphan_codes
-from aisle.cache.read_only_database import open_for_reading
-from aisle.cache.row_writing import SkippedRow, WriteResult, parse_rows
+from aisle.cache.queries import open_for_reading
+from aisle.cache.row_parsing_and_writing import SkippedRow, WriteResult, parse_rows
 from aisle.cache.schema import ABSENT_ORDERS, CACHE_TABLES, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.errors import StorageError
 from aisle.host.database import check_not_newer, connect, empty_database, fetch, fetch_one, schema_version, transaction
@@ -91,7 +91,7 @@ class CacheWriter:
         `generation` (also below) is the number of a complete pass that ends with `delete_unseen`; 0 otherwise.
         """
         return self._write_rows(
-            PRODUCT_TOPIC, rows, parse_product_and_stock.parse_product, products.write_products, generation
+            PRODUCT_TOPIC, rows, product_and_stock_writer.parse_product, products.write_products, generation
         )
 
     def write_stock(self, rows: Iterable[Any], generation: int = 0, read_began: float = 0.0) -> WriteResult:
@@ -102,7 +102,7 @@ class CacheWriter:
         product stock entry.
         """
         parse, write = (
-            partial(parse_product_and_stock.parse_stock, store=self._store),
+            partial(product_and_stock_writer.parse_stock, store=self._store),
             partial(products.write_stock, read_began=read_began),
         )
         return self._write_rows(STOCK_TOPIC, rows, parse, write, generation)
@@ -117,8 +117,8 @@ class CacheWriter:
         """
 
         def parse(raw: Any) -> orders.OrderRead:
-            lines = parse_order.parse_order_lines(raw) if lines_known else None
-            header = parse_order.parse_order(raw, lines)
+            lines = order_writer.parse_order_lines(raw) if lines_known else None
+            header = order_writer.parse_order(raw, lines)
             return orders.OrderRead(header.order_number, header, lines)
 
         return self._write_rows(
@@ -138,7 +138,7 @@ class CacheWriter:
 
         `refusal`: reason of the service for not telling; it replaces earlier stock.
         """
-        good, _ = parse_rows(rows, parse_product_and_stock.parse_surrounding)
+        good, _ = parse_rows(rows, product_and_stock_writer.parse_surrounding)
         with self.transaction():
             products.write_surrounding(self._db, number, read_began, refusal, good)
             self._log_changes("surrounding", (number,))

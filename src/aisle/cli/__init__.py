@@ -2,8 +2,8 @@
 service.
 
 Exit status: 0 done, 1 failed, 2 wrong usage. Errors go to stderr, with their reason and advice. A command imports what
-it needs when it runs, so that the app starts without it.
-It holds no rules of jobs, cache or service. Start in `commands.py` (all commands, one module each) and `open_app.py`.
+it needs when it runs, so that the app starts without it. It holds no rules of jobs, cache or service. Start in
+`commands.py` (all commands, and the module of each) and `open_app.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 from aisle.errors import AisleError, SettingsError, StorageError, UsageError
-from aisle.safe_text import clean
+from aisle.terminal_text import clean
 
 if TYPE_CHECKING:
     from aisle.cli.options import SettingValues

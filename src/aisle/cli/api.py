@@ -13,17 +13,16 @@ import click
 from click.shell_completion import CompletionItem
 
 from aisle.cli.options import FILE, SettingValues, setting_options, settings_from_options
-from aisle.cli.print_rows import print_json_rows, write_json
+from aisle.cli.print_rows_and_messages import print_json_rows, write_json
 from aisle.cli.service_client import service_client
 from aisle.client import Response
-from aisle.client.errors import status_error
-from aisle.client.outcome import Outcome, outcome_of
+from aisle.client.responses_and_errors import Outcome, outcome_of, status_error
 from aisle.contract.operations import OPERATIONS, Operation
 from aisle.contract.request_encoding import build_path, encode_headers, encode_query, get_operation
 from aisle.errors import ContractError, UsageError
 from aisle.outbox.operation_record import new_id
-from aisle.safe_text import clean
 from aisle.settings.settings_files_and_folders import LoadedSettings
+from aisle.terminal_text import clean
 
 LIST = "list"
 """Word in place of an operation that prints all operations."""

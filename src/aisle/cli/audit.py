@@ -14,11 +14,11 @@ import click
 
 from aisle.cache.write_csv_file import format_cell
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
-from aisle.cli.print_rows import print_json_rows
+from aisle.cli.print_rows_and_messages import print_json_rows
 from aisle.cli.service_client import extension_path, service_client
-from aisle.client.errors import InvalidResponse, status_error
-from aisle.safe_text import clean
+from aisle.client.responses_and_errors import InvalidResponse, status_error
 from aisle.settings.settings_files_and_folders import LoadedSettings
+from aisle.terminal_text import clean
 
 if TYPE_CHECKING:
     from aisle.client.paging import Row

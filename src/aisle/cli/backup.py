@@ -9,7 +9,7 @@ import click
 
 from aisle.cli.options import FILE, database_option
 from aisle.errors import UsageError
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.service.db import parse_database_url
 from aisle.service.db.sqlite_backup_and_restore import BackupInfo, back_up, restore
 from aisle.settings.setting_definitions import EMBEDDED

@@ -1,8 +1,9 @@
-"""`aisle sheet`: prints commands as barcodes, for use with a scanner and no keyboard."""
+"""`aisle sheet`: prints commands as barcodes, for use with a scanner and no keyboard, and labels of totes."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -33,11 +34,19 @@ COMMAND_LABELS = {
 }
 """Labels of the commands by name; numbers and letters select a choice and have no label here."""
 
+MAX_TOTES = 999
+"""Most labels of totes on one sheet."""
+
+COMMANDS_TITLE = "commands to scan"
+COMMANDS_NOTE = "Scan one instead of typing it; a screen takes those that it offers."
+TOTES_TITLE = "labels of totes"
+TOTES_NOTE = "Put one on each tote. In a batch scan an order, then the label of its tote."
+
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>aisle: commands to scan</title>
+<title>aisle: {title}</title>
 <style>
 @page {{ margin: 10mm; }}
 body {{ margin: 0; color: #000; background: #fff; font: 10pt sans-serif; }}
@@ -50,8 +59,8 @@ b {{ margin-left: {quiet}mm; font-size: 11pt; }}
 </style>
 </head>
 <body>
-<h1>aisle: commands to scan</h1>
-<p>Print at 100 %. Scan one instead of typing it; a screen takes those that it offers.</p>
+<h1>aisle: {title}</h1>
+<p>Print at 100 %. {note}</p>
 <ul>
 {items}
 </ul>
@@ -62,9 +71,12 @@ b {{ margin-left: {quiet}mm; font-size: 11pt; }}
 
 @click.command("sheet")
 @click.option("--out", type=FILE, metavar="FILE", help="File to write the page to.", show_default="standard output")
-def print_barcodes(out: str | None) -> int:
-    """Print a page (HTML) with the commands as barcodes to scan."""
-    text = sheet_html()
+@click.option(
+    "--totes", type=click.IntRange(1, MAX_TOTES), metavar="N", help="Print labels for N totes instead of the commands."
+)
+def print_barcodes(out: str | None, totes: int | None) -> int:
+    """Print a page (HTML) with the commands, or labels of totes, as barcodes to scan."""
+    text = totes_html(totes) if totes else sheet_html()
     if out is None:
         print(text, end="")
         return 0
@@ -77,12 +89,23 @@ def print_barcodes(out: str | None) -> int:
 
 
 def sheet_html() -> str:
-    """Return the sheet as one self-contained HTML document."""
-    items = "\n".join(
-        f"<li>{_barcode_svg(code)}<b>{escape(_command_label(code))}</b> <small>{escape(code)}</small></li>"
+    """Return the sheet of commands as one self-contained HTML document."""
+    items = (
+        f"{_barcode_svg(code)}<b>{escape(_command_label(code))}</b> <small>{escape(code)}</small>"
         for code in (*PRINTED_COMMANDS, *PRINTED_LETTERS)
     )
-    return _PAGE.format(quiet=f"{QUIET_ZONE * MODULE_MM:.1f}", items=items)
+    return _page_html(COMMANDS_TITLE, COMMANDS_NOTE, items)
+
+
+def totes_html(count: int) -> str:
+    """Return the sheet of tote labels; a batch takes each as the label of a tote."""
+    labels = (f"TOTE-{number}" for number in range(1, count + 1))
+    return _page_html(TOTES_TITLE, TOTES_NOTE, (f"{_barcode_svg(label)}<b>{label}</b>" for label in labels))
+
+
+def _page_html(title: str, note: str, items: Iterable[str]) -> str:
+    quiet = f"{QUIET_ZONE * MODULE_MM:.1f}"
+    return _PAGE.format(title=title, note=note, quiet=quiet, items="\n".join(f"<li>{item}</li>" for item in items))
 
 
 def _command_label(code: str) -> str:

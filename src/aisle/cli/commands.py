@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 from aisle import __version__
 from aisle.cli import COMPLETE_VARIABLE, start_app
 from aisle.cli.options import FOLDER, SettingValues, app_options
-from aisle.safe_text import clean
+from aisle.terminal_text import clean
 
 COMMANDS = {
     "serve": "serve:serve",

@@ -13,7 +13,7 @@ import click
 from aisle.cli.options import SettingValues, setting_options, settings_from_options
 from aisle.courier.standby import run_with_standby
 from aisle.host.leader_lock import PROGRAM_VERSION, absolute_path
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.settings.setting_definitions import service_url
 from aisle.settings.settings_files_and_folders import LoadedSettings, trusted_data_folder
 
@@ -38,8 +38,8 @@ def courier(setting_values: SettingValues) -> int:
 
 
 def _lead(loaded: LoadedSettings, store_folder: StoreFolder, lock: LeaderLock) -> None:
+    from aisle.cli.print_rows_and_messages import reason_text
     from aisle.cli.service_client import client_factory, preload_client, push_settings_of
-    from aisle.cli.stored_messages_in_english import reason_text
     from aisle.cli.time_zones_of_host_and_stores import ZoneWatch
     from aisle.courier.leader_process import LeaderOptions, run_process
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
-from aisle.cli.print_rows import print_json_rows, print_table
+from aisle.cli.print_rows_and_messages import print_json_rows, print_table
 from aisle.cli.service_client import extension_rows, service_client
 from aisle.settings.settings_files_and_folders import LoadedSettings
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.errors import AisleError, UsageError
 from aisle.host.courier_log import append_fault
 from aisle.host.processes import start_courier
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.host.switched_terminals_and_visited_stores import TERMINALS_FOLDER, VISITED_FOLDER
 from aisle.jobs.job import SignIn
-from aisle.safe_text import supports_utf8
 from aisle.session.session import SingleUserSession, open_session
 from aisle.settings.load_settings import load_settings
 from aisle.settings.setting_definitions import service_url
 from aisle.settings.settings_files_and_folders import LoadedSettings
+from aisle.terminal_text import supports_utf8
 from aisle.tui import prepare_environment
 from aisle.tui.layout.screen import fits_whole, visible_row_count
 from aisle.tui.message_text import MessageWriter, length_count

@@ -9,12 +9,11 @@ from threading import Thread
 
 from aisle.cache.chain_store_queries import unfinished_work
 from aisle.errors import AisleError
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.host.switched_terminals_and_visited_stores import check_note_folders, load_terminal_store, visited_stores
-from aisle.session.profile_from_settings import profile_from_settings
+from aisle.session.profile import SettingsWatch, profile_from_settings
 from aisle.session.store_connection import open_store
 from aisle.session.switch_store import OpenedStore, OpenStore
-from aisle.session.watch_settings_files import SettingsWatch
 from aisle.settings.load_settings import load_settings
 from aisle.settings.setting_definitions import service_url
 from aisle.settings.settings_files_and_folders import LoadedSettings

@@ -13,11 +13,11 @@ import click
 
 from aisle.caller_addresses import Network
 from aisle.errors import SettingsError, UsageError
-from aisle.safe_text import clean
 from aisle.settings.load_settings import load_settings
 from aisle.settings.process_time_zone import set_process_zone
 from aisle.settings.setting_definitions import LANGUAGES, THEMES
 from aisle.settings.settings_files_and_folders import LoadedSettings
+from aisle.terminal_text import clean
 
 SettingValues = Mapping[str, str | bool | None]
 """Values of settings on the command line; None where an option is absent."""

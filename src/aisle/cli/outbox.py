@@ -13,34 +13,31 @@ from typing import TYPE_CHECKING
 import apsw
 import click
 
-from aisle.cache.people_and_rights_queries import person_name
-from aisle.cache.read_only_database import empty_cache, open_for_reading
+from aisle.cache.people_and_claim_queries import person_name
+from aisle.cache.queries import empty_cache, open_for_reading
 from aisle.cache.unconfirmed_operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
 from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, json_option, parse_time, setting_options, settings_from_options
-from aisle.cli.print_rows import print_json_rows, print_table
-from aisle.cli.stored_messages_in_english import reason_text
+from aisle.cli.print_rows_and_messages import print_json_rows, print_table, reason_text
 from aisle.courier.push.decide_after_send import KEY_MARGIN_S
-from aisle.courier.service_features import parse_features
+from aisle.courier.service_features_and_lists import parse_features
 from aisle.errors import StorageError, UsageError
 from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SessionSocket
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
-from aisle.outbox import retention_and_archive, token_holders_and_waiting_operations
+from aisle.outbox import requests_and_token_holders, retention_and_archive
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.journal_row_types import EventRow
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.operation_record import Operation, user_of_principal
-from aisle.outbox.operation_states import QUEUED
-from aisle.outbox.read_and_immediate_requests import FULL_SYNC, request_read
+from aisle.outbox.operation_record import NO_TOKEN, QUEUED, Operation, user_of_principal
 from aisle.outbox.replay_after_restore import REPORTED
-from aisle.outbox.stored_reasons import NO_TOKEN
-from aisle.safe_text import clean
+from aisle.outbox.requests_and_token_holders import FULL_SYNC, request_read
+from aisle.outbox.sessions_and_open_jobs import EventRow
 from aisle.settings.setting_definitions import service_url
 from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.stored_messages import stored_detail
+from aisle.terminal_text import clean
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
@@ -76,7 +73,7 @@ def _print_operations(setting_values: SettingValues, *, show_all: bool) -> int:
     store = OperationQueue(connection)
     rows = list(store.recent(MAX_OPERATIONS))[::-1] if show_all else store.live_operations()
     titles = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
-    waiting_for = token_holders_and_waiting_operations.operations_waiting_for_tokens(connection, time.time())
+    waiting_for = requests_and_token_holders.operations_waiting_for_tokens(connection, time.time())
     with closing(_open_cache(store_folder)) as cache:
         names = {each.user: person_name(cache, each.user) for each in waiting_for}
     print_table(titles, [_operation_cells(row, names) for row in rows])

@@ -11,12 +11,12 @@ from typing import Any
 import click
 
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
-from aisle.cli.print_rows import print_json_rows
+from aisle.cli.print_rows_and_messages import print_json_rows
 from aisle.cli.service_client import extension_path, extension_rows, service_client
-from aisle.client.errors import status_error
+from aisle.client.responses_and_errors import status_error
 from aisle.errors import UsageError
-from aisle.safe_text import clean
 from aisle.settings.settings_files_and_folders import LoadedSettings
+from aisle.terminal_text import clean
 
 Person = dict[str, Any]
 _FIELDS = ("badge", "user", "role", "name")

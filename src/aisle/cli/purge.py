@@ -14,7 +14,7 @@ import click
 from aisle.cli.options import database_option, parse_time, settings_from_options
 from aisle.cli.service_client import store_folder_of
 from aisle.errors import UsageError
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.retention_and_archive import (
     JOURNAL_DAYS,

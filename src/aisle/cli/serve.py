@@ -15,11 +15,10 @@ import click
 from aisle.cli.options import FILE, ListenOptions, database_option, listen_options
 from aisle.cli.time_zones_of_host_and_stores import service_zones
 from aisle.errors import AisleError, SettingsError, UsageError
-from aisle.host.store_folder import StoreFolder
-from aisle.safe_text import clean
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.service.app_options_and_limits import RateLimits, keys_kept
 from aisle.service.db import parse_database_url
-from aisle.service.domain.timestamps import TimeZones
+from aisle.service.domain.quantities_times_and_json import TimeZones
 from aisle.service.http.access_and_service_logs import format_line, log_as_json
 from aisle.service.http.run_server import ServerOptions
 from aisle.service.http.run_server import run_server as run_server
@@ -28,6 +27,7 @@ from aisle.settings.parse_settings_file import save_last_valid
 from aisle.settings.process_time_zone import parse_zone
 from aisle.settings.setting_definitions import EMBEDDED
 from aisle.settings.settings_files_and_folders import LoadedSettings, trusted_data_folder
+from aisle.terminal_text import clean
 
 log = logging.getLogger("aisle.service")
 

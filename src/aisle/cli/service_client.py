@@ -1,6 +1,6 @@
 """Client of the configured service, or of the embedded service opened in this process.
 
-It reads the token of the host anew for each request (`client/token_file`).
+It reads the token of the host anew for each request (`client/sign_in_and_token_file`).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from aisle.client import Client, Response, RetryPolicy
-from aisle.client.errors import status_error
-from aisle.client.token_file import read_token
+from aisle.client.responses_and_errors import status_error
+from aisle.client.sign_in_and_token_file import read_token
 from aisle.contract.request_encoding import encode_segment
 from aisle.courier.push.outgoing_request import PushSettings
-from aisle.courier.service_features import features_of_headers
-from aisle.host.store_folder import StoreFolder
+from aisle.courier.service_features_and_lists import features_of_headers
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox.retention_and_archive import Retention
 from aisle.settings.load_settings import load_settings
 from aisle.settings.setting_definitions import EMBEDDED, effective_language, service_url

@@ -13,35 +13,34 @@ from typing import NamedTuple, TypeVar
 import apsw
 import click
 
-from aisle.cache.read_only_database import open_for_reading
+from aisle.cache.queries import open_for_reading
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, setting_options, settings_from_options
+from aisle.cli.print_rows_and_messages import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.service_client import client_factory, push_settings_of, store_folder_of
-from aisle.cli.stored_messages_in_english import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.time_zones_of_host_and_stores import ZoneWatch
 from aisle.client import Client
 from aisle.client.client import parse_retry_after
-from aisle.client.errors import OutcomeUnknown
-from aisle.client.response_and_json_limits import Response
+from aisle.client.responses_and_errors import OutcomeUnknown, Response
 from aisle.courier.courier import Courier
 from aisle.courier.leader_process import LeaderOptions, lead
 from aisle.courier.link_state import OFFLINE
-from aisle.courier.pull.sync_progress import SyncProgress, load_progress
+from aisle.courier.pull.full_sync_stages_and_progress import SyncProgress, load_progress
 from aisle.errors import AisleError, StorageError
 from aisle.host.hung_courier import KILL_AFTER_S, CourierMonitor
 from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock, absolute_path
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import freeze_gc
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.view import LinkState
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.read_and_immediate_requests import FULL_SYNC, ORDER_LISTS, request_read
-from aisle.outbox.stored_reasons import NO_TOKEN
-from aisle.safe_text import clean
+from aisle.outbox.operation_record import NO_TOKEN
+from aisle.outbox.requests_and_token_holders import FULL_SYNC, ORDER_LISTS, request_read
 from aisle.settings.setting_definitions import EMBEDDED
 from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.stored_messages import stored_detail
+from aisle.terminal_text import clean
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from aisle.errors import SettingsError
-from aisle.service.domain.timestamps import TimeZones
+from aisle.service.domain.quantities_times_and_json import TimeZones
 from aisle.settings.load_settings import load_settings
 from aisle.settings.process_time_zone import LOCALTIME, host_variable, parse_zone, set_process_zone
 from aisle.settings.settings_files_and_folders import LoadedSettings, file_stamps

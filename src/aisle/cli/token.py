@@ -12,9 +12,8 @@ import click
 
 from aisle.cli.options import database_option
 from aisle.errors import UsageError
-from aisle.host.store_folder import StoreFolder
-from aisle.safe_text import clean
-from aisle.service.auth.tokens import (
+from aisle.host.store_and_database_folders import StoreFolder
+from aisle.service.auth.tokens_and_pins import (
     ALL_STORES,
     ROLES,
     TokenInfo,
@@ -24,11 +23,12 @@ from aisle.service.auth.tokens import (
 )
 from aisle.service.db import parse_database_url
 from aisle.service.db.database_interface import Database
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.open_service_and_admin_token import open_service
 from aisle.service.operation_context import Role
 from aisle.settings.setting_definitions import EMBEDDED
 from aisle.settings.settings_files_and_folders import trusted_data_folder
+from aisle.terminal_text import clean
 
 DAY = 86400
 _MAX_DAYS = 36_500

@@ -12,19 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import quote
 
 from aisle import __version__
-from aisle.client.errors import (
-    ClientError,
-    InvalidRequest,
-    InvalidResponse,
-    PagingLoop,
-    RateLimited,
-    ResponseTooLong,
-    ResponseTooSlow,
-    StatusError,
-    TransportError,
-    UnsuccessfulResult,
-    status_error,
-)
 from aisle.client.paging import (
     Envelope,
     IdCursor,
@@ -35,11 +22,22 @@ from aisle.client.paging import (
     rows_of,
     smaller_pages,
 )
-from aisle.client.response_and_json_limits import (
+from aisle.client.responses_and_errors import (
     MAX_JSON_MEMORY,
+    ClientError,
+    InvalidRequest,
+    InvalidResponse,
+    PagingLoop,
+    RateLimited,
     Response,
+    ResponseTooLong,
+    ResponseTooSlow,
+    StatusError,
     TooMuchMemory,
+    TransportError,
+    UnsuccessfulResult,
     memory_needed,
+    status_error,
     to_int64,
 )
 from aisle.contract.operations import Operation, ParamLocation
@@ -53,7 +51,7 @@ from aisle.contract.request_encoding import (
     get_operation,
 )
 from aisle.errors import ContractError, SettingsError
-from aisle.safe_text import clean
+from aisle.terminal_text import clean
 
 if TYPE_CHECKING:
     from aisle.client.transport import Timeouts, Transport
@@ -154,8 +152,8 @@ class Client:
     ) -> None:
         """Store the settings. Raise SettingsError for an invalid address or template.
 
-        A function as `token` is called for each request (`token_file` reads that of a host). `token_header` is the
-        Authorization value with `{token}` in it. `timeouts`: see aisle.client.transport; None for the defaults.
+        A function as `token` is called for each request (`sign_in_and_token_file` reads that of a host). `token_header`
+        is the Authorization value with `{token}` in it. `timeouts`: see aisle.client.transport; None for the defaults.
         `on_response` receives every response. Reads that take a language (`accept_language`, `Accept-Language`) ask for
         `language` unless the caller gives one.
         """

@@ -12,8 +12,7 @@ from marshal import dumps
 from reprlib import repr as short_repr
 from typing import Any, Protocol
 
-from aisle.client.errors import InvalidResponse, PagingLoop, TooManyRows
-from aisle.client.response_and_json_limits import to_int64
+from aisle.client.responses_and_errors import InvalidResponse, PagingLoop, TooManyRows, to_int64
 from aisle.contract.operations import Operation
 from aisle.contract.request_encoding import QueryValue
 

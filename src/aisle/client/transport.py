@@ -20,10 +20,16 @@ from urllib.parse import urlsplit
 import httpx
 
 from aisle.caller_addresses import is_loopback
-from aisle.client.errors import CERTIFICATE_ERROR, NotSent, OutcomeUnknown, ResponseTooLong, ResponseTooSlow
-from aisle.client.response_and_json_limits import Response
+from aisle.client.responses_and_errors import (
+    CERTIFICATE_ERROR,
+    NotSent,
+    OutcomeUnknown,
+    Response,
+    ResponseTooLong,
+    ResponseTooSlow,
+)
 from aisle.errors import SettingsError
-from aisle.safe_text import clean
+from aisle.terminal_text import clean
 
 Transport = httpx.AsyncBaseTransport
 

@@ -16,34 +16,28 @@ from typing import NamedTuple, Self
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.client import Client, Response
-from aisle.courier.backoff_and_list_pauses import ListBackoffs, RandomSource
-from aisle.courier.link_state import SYNCING, LinkLog, LinkStatus, ServiceLink
+from aisle.courier.clock_skew_and_clock_jump import apply_clock_jump
+from aisle.courier.link_state import SYNCING, DiskLog, LinkLog, LinkStatus, Notice, OperatorNotices, ServiceLink
 from aisle.courier.maintenance import Maintenance, release_memory
-from aisle.courier.notify import Notifier
-from aisle.courier.operator_notices import DiskLog, Notice, OperatorNotices
+from aisle.courier.notify import Notifier, topics_of_operation
+from aisle.courier.pauses_and_wake_event import ListBackoffs, RandomSource, Sleep
 from aisle.courier.pull.cache_update import CacheUpdate, ReadSequence
 from aisle.courier.pull.continuous_sync import ContinuousSync
 from aisle.courier.pull.full_sync import FullSync
+from aisle.courier.pull.full_sync_stages_and_progress import SyncProgress
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.courier.pull.single_reads import SingleReads
-from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.courier.push.decide_after_send import PushCallbacks
-from aisle.courier.push.immediate_requests import ImmediateRequests
+from aisle.courier.push.immediate_requests import ImmediateRequests, TokenStore
 from aisle.courier.push.outgoing_request import PushSettings
-from aisle.courier.push.pre_push_checks import PrePushChecks
+from aisle.courier.push.pre_push_checks import PrePushChecks, UndoAsBooked
 from aisle.courier.push.push_loop import PushLoop
 from aisle.courier.push.read_arrival_evidence import Lookup
 from aisle.courier.push.reconciler import Reconciler, ReconcilerCallbacks
-from aisle.courier.push.undo_as_booked import UndoAsBooked
-from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
-from aisle.courier.service_features import Features, parse_features
-from aisle.courier.shift_times_after_clock_jump import apply_clock_jump
-from aisle.courier.topics import topics_of_operation
-from aisle.courier.wake_event import Sleep
+from aisle.courier.service_features_and_lists import Features, parse_features
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced
-from aisle.host.database_folder import has_room
 from aisle.host.deleted_file_recovery import WatchedDatabase, recover_file
 from aisle.host.notify_sockets import (
     LINK,
@@ -56,12 +50,11 @@ from aisle.host.notify_sockets import (
     CourierSocket,
     user_of_token_name,
 )
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder, has_room
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_states import CONFIRMED
-from aisle.outbox.read_and_immediate_requests import take_read_requests
+from aisle.outbox.operation_record import CONFIRMED, Operation
+from aisle.outbox.requests_and_token_holders import take_read_requests
 from aisle.stored_messages import StoredMessage
 
 _RESTART_PAUSE_S = 5.0

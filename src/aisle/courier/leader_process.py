@@ -12,14 +12,13 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.courier.clock_skew_and_steady_clock import has_jumped, to_steady_clock
+from aisle.courier.clock_skew_and_clock_jump import has_jumped, to_steady_clock
 from aisle.courier.courier import ClientFactory, Courier, Runtime
-from aisle.courier.link_state import TOKEN_REFUSED
+from aisle.courier.link_state import MAX_NOTICES, TOKEN_REFUSED, Notice
 from aisle.courier.maintenance import HEARTBEAT_S
-from aisle.courier.operator_notices import MAX_NOTICES, Notice
+from aisle.courier.pauses_and_wake_event import Sleep
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.courier.push.outgoing_request import PushSettings
-from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError
 from aisle.host.courier_log import append_line, format_line
 from aisle.host.deleted_file_recovery import FILES_GONE, first_problem
@@ -27,9 +26,9 @@ from aisle.host.hung_courier import write_heartbeat
 from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock, is_newer
 from aisle.host.notify_sockets import OFFER_TOKEN_PREFIX, STEP_DOWN_PREFIX, CourierSocket, send_to_courier
 from aisle.host.processes import freeze_gc
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.parent_pipe import parent_pipe_fd
-from aisle.safe_text import clean
+from aisle.terminal_text import clean
 
 IDLE_EXIT_S = 120.0
 """Seconds that it stays without a session and with nothing to send, in case somebody returns soon."""

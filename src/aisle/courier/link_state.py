@@ -1,29 +1,36 @@
-"""State of the link to the service, which every screen shows, and its lines in the log."""
+"""State of the link to the service on every screen, messages about failed requests, and notices for operators."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import Literal, NamedTuple
 
-from aisle.client.errors import (
+from aisle.client.responses_and_errors import (
     CERTIFICATE_ERROR,
     ClientError,
+    Forbidden,
+    InvalidResponse,
+    NotSent,
     RateLimited,
+    Response,
     ServerError,
     StatusError,
     TransportError,
     Unauthorized,
+    UnsuccessfulResult,
+    message_of,
 )
-from aisle.client.response_and_json_limits import Response
-from aisle.courier.backoff_and_list_pauses import RandomSource, backoff_s
-from aisle.courier.clock_skew_and_steady_clock import ClockSkew
-from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.request_failure_messages import reason_of
-from aisle.courier.service_features import Features, features_of_headers
+from aisle.courier.clock_skew_and_clock_jump import ClockSkew
+from aisle.courier.pauses_and_wake_event import RandomSource, backoff_s
+from aisle.courier.service_features_and_lists import Features, features_of_headers
 from aisle.errors import SettingsError
-from aisle.stored_messages import NO_MESSAGE, StoredMessage
+from aisle.host.database import is_disk_full
+from aisle.outbox.operation_record import NO_STORE, NO_TOKEN
+from aisle.stored_messages import NO_MESSAGE, StoredMessage, store_message, store_text
+from aisle.terminal_text import ELLIPSIS, clean
 
 LIVE = "live"
 SYNCING = "syncing"
@@ -254,3 +261,170 @@ def _problem_of(status: LinkStatus) -> LinkProblem:
     if status.state != OFFLINE:
         return ""
     return "certificate" if CERTIFICATE_ERROR in status.reason else "link"
+
+
+MAX_NOTICES = 100
+MAX_PER_MINUTE, MAX_LENGTH = 100, 500
+"""Notices of one minute, and characters of one: a service may name endless failures with endless texts."""
+
+
+class Notice(NamedTuple):
+    """One notice."""
+
+    at: float
+    """Seconds since 1970."""
+    text: str
+    reason: StoredMessage = NO_MESSAGE
+    """Reason stored with the row it is about; it follows the text."""
+
+    def to_line(self, translate: Callable[[str], str]) -> str:
+        """Return the notice as one line; `translate` renders the stored reason."""
+        return clean(f"{self.text} {translate(self.reason)}".strip()) if self.reason else self.text
+
+
+class OperatorNotices:
+    """Newest notices of a courier, with clean text. Each is passed once to `on_notice`."""
+
+    def __init__(self, clock: Callable[[], float], on_notice: Callable[[Notice], None] | None = None) -> None:
+        self.recent: deque[Notice] = deque(maxlen=MAX_NOTICES)
+        self._clock = clock
+        self._minute_began = self._count = 0.0
+        """Time of the first notice of the present minute, and the number of notices since."""
+        self._on_notice = on_notice
+
+    def add(self, text: str, reason: StoredMessage = NO_MESSAGE) -> None:
+        """Add a notice, unless it repeats the last one or the minute has too many."""
+        whole = clean(text)
+        shown = whole if len(whole) <= MAX_LENGTH else whole[: MAX_LENGTH - 1] + ELLIPSIS
+        if self.recent and self.recent[-1][1:] == (shown, reason):
+            return
+        now = self._clock()
+        if not 0 <= now - self._minute_began < 60:
+            self._minute_began, self._count = now, 0
+        self._count += 1
+        if self._count <= MAX_PER_MINUTE:
+            self._keep(Notice(now, shown, reason))
+        elif self._count == MAX_PER_MINUTE + 1:
+            self._keep(Notice(now, "Further notices of this minute are left out."))
+
+    def _keep(self, notice: Notice) -> None:
+        self.recent.append(notice)
+        if self._on_notice:
+            self._on_notice(notice)
+
+
+QUIET_S = 60.0
+"""Seconds without a failure after which room counts: the rest of a full disk still takes small writes."""
+
+
+class DiskLog:
+    """Log of the errors that a full disk causes. `has_room` tells whether the disk takes more."""
+
+    def __init__(
+        self, operator_notices: OperatorNotices, clock: Callable[[], float], has_room: Callable[[], bool]
+    ) -> None:
+        self._operator_notices = operator_notices
+        self._clock = clock
+        self._has_room = has_room
+        self._full_since: float | None = None
+        self._failed_at = 0.0
+
+    def record(self, error: Exception) -> bool:
+        """Return whether the disk is full and the error comes of it. The first one is logged."""
+        if not is_disk_full(error):
+            return False
+        self._failed_at = self._clock()
+        if self._full_since is None:
+            self._full_since = self._failed_at
+            self._operator_notices.add("disk full")
+        return True
+
+    def check(self) -> None:
+        """Log that there is room again."""
+        if self._full_since is None or self._clock() - self._failed_at < QUIET_S or not self._has_room():
+            return
+        self._operator_notices.add(f"disk regained after {self._clock() - self._full_since:.0f} s")
+        self._full_since = None
+
+
+MAX_MESSAGE_LENGTH = 300
+"""Characters of a service's message that are kept."""
+
+
+def reason_of(result: Response | Exception) -> StoredMessage:
+    """Return why a request failed, for the operation's row. Text that is not the service's is never included.
+
+    Details of the exception go into the message's `detail`.
+    """
+    if isinstance(result, Response):
+        return _reason_of_response(result)
+    if isinstance(result, Forbidden) and (nearest := _nearest_store(result)):
+        return store_message(NO_STORE, detail=nearest)
+    if isinstance(result, StatusError):
+        return _text_or_status(result.message, result.status)
+    if isinstance(result, UnsuccessfulResult):
+        return _text_or_status(result.message, 200)
+    found = (text_id for kind, text_id in _ID_BY_ERROR if isinstance(result, kind))
+    return store_message(next(found, "stored_reason.not_valid"), detail=str(result)[:MAX_MESSAGE_LENGTH])
+
+
+_ID_BY_ERROR = (
+    (NotSent, "stored_reason.not_reached"),
+    (InvalidResponse, "stored_reason.unreadable"),
+    (ClientError, "stored_reason.no_answer"),
+    (SettingsError, NO_TOKEN),
+)
+"""Message for each kind of error; the first that fits is taken."""
+
+
+def _text_or_status(message: str, status: int) -> StoredMessage:
+    """Return the service's own text; its status if it gave none."""
+    text = message[:MAX_MESSAGE_LENGTH]
+    return store_text(text) if text else store_message("stored_reason.status_rejected", status=status)
+
+
+def _nearest_store(refusal: Forbidden) -> str:
+    """Return the store numbers that our own service suggests; empty if it suggests none."""
+    try:
+        nearest = Response(refusal.status, {}, refusal.content).json()["nearest"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""
+    named = [text for text in nearest if isinstance(text, str)] if isinstance(nearest, list) else []
+    return " / ".join(named)[:MAX_MESSAGE_LENGTH]
+
+
+def is_service_refusal(error: Exception) -> bool:
+    """Return whether the service itself refused the request, so that the link needs no check."""
+    return (
+        isinstance(error, StatusError)
+        and not isinstance(error, ServerError | RateLimited)
+        and Response(error.status, {}, error.content).is_json_object
+    )
+
+
+def unread_reason(error: Exception) -> StoredMessage:
+    """Return why a list could not be read: always with its status, and with the service's message if there is one."""
+    if isinstance(error, TransportError):
+        return store_message("stored_reason.no_answer_in_time", detail=str(error)[:MAX_MESSAGE_LENGTH])
+    if not isinstance(error, StatusError):
+        return reason_of(error)
+    if not Response(error.status, {}, error.content).is_json_object:
+        return store_message("stored_reason.status_unexpected", status=error.status)
+    if message := error.message[:MAX_MESSAGE_LENGTH]:
+        return store_message("stored_reason.status_with_text", status=error.status, why=message)
+    return reason_of(error)
+
+
+def _reason_of_response(response: Response) -> StoredMessage:
+    if not response.is_json_object:
+        return store_message("stored_reason.status_unexpected", status=response.status)
+    return _hand_over_by_other(response) or _text_or_status(message_of(response), response.status)
+
+
+def _hand_over_by_other(response: Response) -> StoredMessage | None:
+    """Return who had handed the order over, if our own service refused it therefore."""
+    match response.json().get("handed_over"):
+        case {"order_number": str(order), "by": str(who)}:
+            order, who = order[:MAX_MESSAGE_LENGTH], who[:MAX_MESSAGE_LENGTH]
+            return store_message("stored_reason.handed_over_by", order=order, who=who)
+    return None

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import apsw
 
 from aisle.courier.link_state import ServiceLink
-from aisle.courier.wake_event import Sleep
+from aisle.courier.pauses_and_wake_event import Sleep
 from aisle.host.database import checkpoint, fetch_one
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.outbox import retention_and_archive
 
 HEARTBEAT_S = 5.0

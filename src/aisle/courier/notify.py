@@ -1,19 +1,21 @@
-"""Notification of sessions: subscriptions by topic, and the pace of notifications.
+"""Notification of sessions: topics, what an operation may have changed, subscriptions, and their pace.
 
 Subscriptions are indexed by topic, so a change does not look at every session. The result is the same as that of
 `aisle.host.notify_sockets.matching_topics`.
+
+Pull and push share them. What a service says has changed: `pull/change_feed`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from aisle.cache.schema import MAX_KEYED_CHANGES
 from aisle.client.paging import Row
-from aisle.courier.topics import LOCATION
-from aisle.courier.wake_event import Sleep, WakeEvent
+from aisle.courier.pauses_and_wake_event import Sleep, WakeEvent
 from aisle.host.notify_sockets import ANYTHING, LINK, SYNC, WAITING, CourierSocket, format_topic
+from aisle.outbox.operation_record import CREATE_MOVEMENT, REVIEW_LOGS, WRITE_RECOUNTS, Operation
 
 ShownTopics = frozenset[str] | None
 """Topics that a session shows; None if they are unknown."""
@@ -191,3 +193,75 @@ def location_topics(rows: Iterable[Row], changed: Sequence[str]) -> list[str]:
     places = [place for entry in entries if isinstance(entry, list) for place in entry if isinstance(place, dict)]
     codes = {str(place.get("store_location_code") or "") for place in places}
     return sorted(format_topic(LOCATION, code) for code in codes if code)
+
+
+ORDER, PRODUCT, LOCATION, STORE = "order", "product", "location", "store"
+CATALOGUE = "catalogue"
+"""Catalogue data of a product; `PRODUCT` is its stock in the store."""
+
+SURROUNDING = "surrounding"
+"""Stock of a product in surrounding stores; the key is the product number."""
+
+DELIVERY = "delivery"
+"""Delivery to the store with its lines and receipts."""
+
+LOG = "log"
+"""Log of the store of the last days; a key names a part of it: `ENTRY_PREFIX`, or a prefix of `pull/log_reader`."""
+
+ENTRY_PREFIX = "entry/"
+"""Prefix of the key of one log entry (`entry/17`)."""
+
+PERSON = "person"
+"""People of the store; they are read as one list."""
+
+RECOUNT = "recount"
+"""Counts ordered at our own service; read as one list, without keys."""
+
+ASSIGNMENT = "assignment"
+"""Moves that clearances require; read as one list, without keys."""
+
+AUDIT = "audit"
+"""Who changed an order at our own service; the key is the order number."""
+
+ANNOUNCED = frozenset((ASSIGNMENT, AUDIT, DELIVERY, LOCATION, LOG, ORDER, PERSON, PRODUCT, RECOUNT, STORE, SURROUNDING))
+"""Topics whose changes our own service announces."""
+
+
+class Topic(NamedTuple):
+    """Topic with its key."""
+
+    name: str
+    key: str
+
+
+_READABLE_LANES = (f"{ORDER}/", f"{PRODUCT}/", f"{DELIVERY}/")
+"""Prefixes of lanes that name a topic."""
+
+
+def topics_of_operation(op: Operation) -> tuple[Topic, ...]:
+    """Return the topics that the operation may have changed, sorted: from its lanes and the numbers in its body."""
+    found = {Topic(*lane.split("/", 1)) for lane in op.lanes if lane.startswith(_READABLE_LANES)}
+    found.update(_topics_in_body(op.body))
+    if op.operation == WRITE_RECOUNTS:
+        found.add(Topic(RECOUNT, ""))
+    if op.operation == REVIEW_LOGS:
+        found.update(Topic(LOG, f"{ENTRY_PREFIX}{review['id']}") for review in op.body["reviews"])
+    if op.operation == CREATE_MOVEMENT and any(
+        "customer_order_number" in (item.get("from_location") or ()) for item in op.body
+    ):
+        found.add(Topic(ASSIGNMENT, ""))
+    return tuple(sorted(found))
+
+
+def _topics_in_body(value: Any) -> Iterator[Topic]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key == "product_number" and item:
+                yield Topic(PRODUCT, str(item))
+            elif key in ("order_number", "customer_order_number") and item:
+                yield Topic(ORDER, str(item))
+            else:
+                yield from _topics_in_body(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _topics_in_body(item)

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 
-from aisle.client.errors import ClientError
+from aisle.client.responses_and_errors import ClientError
 from aisle.contract.request_encoding import encode_segment
-from aisle.courier.link_state import ServiceLink
-from aisle.courier.operator_notices import OperatorNotices
+from aisle.courier.link_state import OperatorNotices, ServiceLink
+from aisle.courier.pauses_and_wake_event import Sleep, WakeEvent
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.push.decide_after_send import KEY_MARGIN_S
 from aisle.courier.push.decide_arrival_from_lookup import FOUND, decide
 from aisle.courier.push.read_arrival_evidence import Lookup, readback_observation
-from aisle.courier.service_features import Features, read_extension
-from aisle.courier.wake_event import Sleep, WakeEvent
+from aisle.courier.service_features_and_lists import Features, read_extension
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import YES, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue

@@ -19,7 +19,7 @@ from pathlib import Path
 from aisle.errors import StorageError
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.processes import freeze_gc
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.settings.process_time_zone import host_environ
 
 SHORT_TERM_S = 5.0

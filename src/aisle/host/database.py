@@ -17,9 +17,8 @@ from typing import Any
 import apsw
 
 from aisle.errors import StorageError
-from aisle.host.database_folder import check_disk, make_private_folder
-from aisle.host.fair_lock import FairLock
-from aisle.host.files_in_use import FileId, file_id, is_locked, lock_folder
+from aisle.host.file_locks import FairLock, FileId, file_id, is_locked, lock_folder
+from aisle.host.store_and_database_folders import check_disk, make_private_folder
 
 MIN_SQLITE_VERSION = (3, 51, 3)
 """First version of SQLite without the WAL-reset race."""

@@ -16,8 +16,8 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.host.database import WAL_SUFFIXES, GuardedConnection, fetch_one, is_replaced, schema_version
-from aisle.host.database_folder import make_private_folder
-from aisle.host.files_in_use import file_id, lock_folder
+from aisle.host.file_locks import file_id, lock_folder
+from aisle.host.store_and_database_folders import make_private_folder
 from aisle.stored_messages import StoredMessage, store_message
 
 COPY_PREFIX = "outbox-kept-"

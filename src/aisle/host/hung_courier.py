@@ -17,7 +17,7 @@ from pathlib import Path
 from aisle.host.courier_log import append_line, format_line
 from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock, is_newer
 from aisle.host.processes import STOPPED_STATES, process_state
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 
 HUNG_AFTER_S = 30.0
 """Seconds without a heartbeat after which the courier counts as hung."""

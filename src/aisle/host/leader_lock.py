@@ -13,7 +13,7 @@ from typing import NamedTuple
 from aisle import __version__
 from aisle.cache.schema import SCHEMA_VERSION
 from aisle.errors import StorageError
-from aisle.host.database_folder import make_private_folder
+from aisle.host.store_and_database_folders import make_private_folder
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 
 

@@ -23,9 +23,8 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from aisle.errors import StorageError
-from aisle.host.database_folder import make_private_folder
-from aisle.host.files_in_use import lock_folder
-from aisle.host.store_folder import StoreFolder
+from aisle.host.file_locks import lock_folder
+from aisle.host.store_and_database_folders import StoreFolder, make_private_folder
 
 MAX_SOCKET_PATH = 107
 _SOCKET_NAME_LENGTH = 32

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aisle.errors import StorageError
 from aisle.file_ownership import ownership_error, untrusted_error, write_private
-from aisle.host.store_folder import StoreFolder, short_hash
+from aisle.host.store_and_database_folders import StoreFolder, short_hash
 
 TERMINALS_FOLDER, VISITED_FOLDER = "terminals", "visited"
 """Folders beside the store folders: terminals switched to another store, and stores visited so."""

@@ -6,24 +6,22 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle import named_tuple_json
-from aisle.jobs import find_and_report_refusals, log_writes, quantity_or_record, undo_adjustment
-from aisle.jobs.adjust_state_and_reasons import (
+from aisle.jobs import adjust_state_view_and_undo, log_writes_and_refusals, typed_numbers_dates_and_letters
+from aisle.jobs.adjust_state_view_and_undo import (
     MAX_CHOICES,
     MAX_UNDO,
     AdjustState,
     Reason,
     SentAdjustment,
-    parse_reasons,
-    reason_of_expired,
-)
-from aisle.jobs.adjust_view import (
     adjust_view,
     choice_letters,
     exceeded_choices,
     fill_last_page,
     location_name,
     name_of_pool,
+    parse_reasons,
     question_choices,
+    reason_of_expired,
     scroll,
     visible_rows,
 )
@@ -48,9 +46,8 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.name_goods_and_locations import amount_of
-from aisle.jobs.quantity_or_record import QuantityQuestion, name_of
-from aisle.jobs.stock_pool_names import POOLS_QUERY, parse_pools
+from aisle.jobs.names_in_messages import POOLS_QUERY, amount_of, parse_pools
+from aisle.jobs.typed_numbers_dates_and_letters import QuantityQuestion, name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, undo_verdict
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -178,7 +175,7 @@ class AdjustJob(Job[AdjustState]):
             case Quantity(value) if state.phase == "reason":
                 return _ask_if_quantity(state, value)
             case Quantity(value, code) if state.phase == "quantity":
-                query = quantity_or_record.query_by_number(value, code)
+                query = typed_numbers_dates_and_letters.query_by_number(value, code)
                 return (
                     Turn(state._replace(looked_up_number=value), (query,))
                     if query
@@ -191,7 +188,7 @@ class AdjustJob(Job[AdjustState]):
             case CursorKey(key) if visible_rows(state):
                 return Turn(scroll(state, key))
             case Command("u") if state.phase == "product":
-                return undo_adjustment.ask_undo(state, context)
+                return adjust_state_view_and_undo.ask_undo(state, context)
             case Command("u"):
                 return _undo_entry(state)
             case UnknownCode(code) | Text(code):
@@ -215,7 +212,7 @@ def _is_question_open(state: AdjustState) -> bool:
 def _handle_opened(args: Args, context: Context) -> Result:
     if undone := args.get("undo"):
         sent = named_tuple_json.from_text(SentAdjustment, str(undone))
-        return undo_adjustment.ask_undo(AdjustState(sent=(sent,), closes_after_undo=True), context)
+        return adjust_state_view_and_undo.ask_undo(AdjustState(sent=(sent,), closes_after_undo=True), context)
     place, product = str(args.get("location_code") or ""), str(args.get("product_number") or "")
     size = max(1, min(MAX_CHOICES, context.window_rows))
     state = AdjustState(
@@ -241,10 +238,10 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
     if id_ == "store":
         return Turn(state._replace(pools=parse_pools(rows)))
-    if id_ == find_and_report_refusals.REFUSED_ENTRIES:
-        return undo_adjustment.send_undo(state, rows, context)
+    if id_ == log_writes_and_refusals.REFUSED_ENTRIES:
+        return adjust_state_view_and_undo.send_undo(state, rows, context)
     if id_ == undo_sent_count.BOOKED_QUERY:
-        return undo_adjustment.check_later_count(state, rows)
+        return adjust_state_view_and_undo.check_later_count(state, rows)
     if id_ == "records_by_number":
         return _handle_records_by_number(state, rows, context)
     if id_ == QUERY_STOCK_NOW:
@@ -341,7 +338,7 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
         query = Query("product", "product", {"product_number": meaning.key})
         return Turn(state._replace(pending_scan=meaning), (query,))
     if meaning.key != item.product:
-        labels = quantity_or_record.distinct_labels(item.label, item.product, meaning)
+        labels = typed_numbers_dates_and_letters.distinct_labels(item.label, item.product, meaning)
         return reply(state, WRONG, "count.product_first", **labels)
     if state.phase != "quantity":
         return reply(state, WRONG, "count.answer_first", what=name_of(meaning))
@@ -416,7 +413,7 @@ def _add_to_question(state: AdjustState, question: QuantityQuestion, match: Matc
     expected, is_same = _expected(state), (match.kind, match.key) == (PRODUCT, state.line.product)
     if question.matches or not is_same:
         return None
-    if not quantity_or_record.is_implausible(match.quantity, expected, state.large_quantity):
+    if not typed_numbers_dates_and_letters.is_implausible(match.quantity, expected, state.large_quantity):
         return None
     return _ask_quantity(state, QuantityQuestion(question.quantity + match.quantity))
 
@@ -427,7 +424,9 @@ def _expected(state: AdjustState) -> Decimal:
 
 def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> bool:
     confirmed = state.confirmed_quantity or Decimal(0)
-    return quantity_or_record.is_implausible_sum(value, _expected(state), state.large_quantity, confirmed, scanned)
+    return typed_numbers_dates_and_letters.is_implausible_sum(
+        value, _expected(state), state.large_quantity, confirmed, scanned
+    )
 
 
 def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
@@ -489,10 +488,10 @@ def _handle_records_by_number(state: AdjustState, rows: tuple[RecordsByNumberRow
     value, state = state.looked_up_number, state._replace(looked_up_number=None)
     if value is None or state.phase != "quantity":
         return Turn(state)
-    matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, PRODUCT))
+    matches = typed_numbers_dates_and_letters.matches_of_number(rows, value, (LOCATION, PRODUCT))
     if not matches:
         return _enter_quantity(state, value, context)
-    if not quantity_or_record.is_likely_number(rows, value):
+    if not typed_numbers_dates_and_letters.is_likely_number(rows, value):
         return _ask_quantity(state, QuantityQuestion(value, matches))
     if state.question:
         return reply(state, WRONG, "count.answer_first", what=name_of(matches[0]))
@@ -610,9 +609,9 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context, numbe
     id_ = "adjust.found" if reason.sign > 0 else "adjust.lost"
     named = msg("adjust.reason_of_number", number=number, reason=reason.text) if number else raw(reason.text)
     verdict = Verdict(GOOD, msg(id_, quantity=_amount(state, state.quantity), label=state.line.label, reason=named))
-    entry = undo_adjustment.log_entry(sent.line, sent.quantity, context)
+    entry = adjust_state_view_and_undo.log_entry(sent.line, sent.quantity, context)
     entry.update({"reason_code": reason.code, "loss_comment": reason.text})
-    writes = log_writes.log_writes([entry], context)
+    writes = log_writes_and_refusals.log_writes([entry], context)
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
     done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     if state.closes_after_send:

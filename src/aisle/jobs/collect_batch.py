@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs import quantity_or_record
-from aisle.jobs.choice_letters import OfferedChoice, assign_letters, letter_prompt
+from aisle.jobs import typed_numbers_dates_and_letters
 from aisle.jobs.claim import parse_claim
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
 from aisle.jobs.list_cursor_and_search import turn_page
@@ -17,8 +15,8 @@ from aisle.jobs.pick.merge_changed_orders import ORDER_QUERY_PREFIX, query_assig
 from aisle.jobs.pick.pick_line import parse_lines
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
-from aisle.jobs.quantity_or_record import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of
-from aisle.jobs.recognise_tote_label import (
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, add_goods, named_goods, sum_goods
+from aisle.jobs.tote_labels_and_repeated_reads import (
     MAX_SHORT_LABEL,
     is_label,
     is_label_text,
@@ -26,7 +24,15 @@ from aisle.jobs.recognise_tote_label import (
     label_format,
     label_of_code,
 )
-from aisle.jobs.sums_of_goods_and_progress import GoodsSum, add_goods, named_goods, sum_goods
+from aisle.jobs.typed_numbers_dates_and_letters import (
+    MIN_RECORD_NUMBER,
+    RECORD_CHOICES,
+    OfferedChoice,
+    assign_letters,
+    letter_prompt,
+    may_be_number_of,
+    name_of,
+)
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -43,6 +49,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
@@ -184,8 +191,8 @@ def _tote_row(letter: str, order: BatchOrder) -> tuple[Msg, ...]:
 
 
 def _choice_text(choice: OfferedChoice) -> Msg:
-    if choice.kind in quantity_or_record.RECORD_CHOICES:
-        return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
+    if choice.kind in typed_numbers_dates_and_letters.RECORD_CHOICES:
+        return typed_numbers_dates_and_letters.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
     return msg(CHOICE_TEXTS[choice.kind], key=int(choice.key) if choice.kind == "many" else choice.key)
 
 
@@ -427,7 +434,7 @@ def _is_count(code: str) -> bool:
 
 def _handle_code(state: BatchState, code: str) -> Result:
     """Read a small number as a number of orders, and another code as the tote code of the last order. Ask first if the
-    code is a long number or looks like an order number."""
+    code is a long number, has no letter or looks like an order number."""
     code = label_of_code(code)
     if _is_count(code):
         return _ask_count(state, code) if _is_question_open(state) else _query_next(state, int(code))
@@ -442,7 +449,8 @@ def _handle_code(state: BatchState, code: str) -> Result:
         return reply(state, WRONG, "batch.no_label", code=code)
     if state.orders[-1].tote_code:
         return _ask_to_replace(state, code)
-    if code.isdecimal() or any(label_format(each.order) == label_format(code) for each in state.orders):
+    is_number = not any(char.isalpha() for char in code)
+    if is_number or any(label_format(each.order) == label_format(code) for each in state.orders):
         asking = state._replace(choices=(OfferedChoice("is_tote", code),), is_removing=False)
         return reply(asking, ASK, "batch.looks_like_order", code=code)
     return _set_tote_code(state, code)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from aisle.browser_addresses_and_packets import PAGES, PageAddress
 from aisle.jobs.view import Msg, Verdict, View, msg
-from aisle.page_addresses import PAGES, PageAddress
 from aisle.scan.grammar_and_meaning_types import Accepts, Match, Meaning
 from aisle.settings.setting_definitions import (
     EXPIRY_CHECK_DAYS,
@@ -42,7 +42,7 @@ class Query(NamedTuple):
 
     id: str
     name: str
-    """Name of a query in aisle.cache.query_registry: `orders`, `order`, `people`, …"""
+    """Name of a query in aisle.cache.queries: `orders`, `order`, `people`, …"""
     args: Args
     """Every list also takes `order_by` (a field of its rows) and `descending`."""
     is_live: bool = False
@@ -131,7 +131,7 @@ class LocalNote(NamedTuple):
 class Request(NamedTuple):
     """Question to the service that a person waits for. It is answered or expires; it is never sent late. Its id comes
     as `Requested`. Each time the outbox changes, the query `request_state` (request_id) returns one row with `state`
-    (see aisle.outbox.read_and_immediate_requests) and `answer`."""
+    (see aisle.outbox.requests_and_token_holders) and `answer`."""
 
     kind: str
     """`clearance`, or `sign-in` (the PIN of the person signed in)."""
@@ -153,7 +153,7 @@ class Export(NamedTuple):
     file: str
     """File name as the person typed it."""
     name: str
-    """Name of a query in aisle.cache.query_registry."""
+    """Name of a query in aisle.cache.queries."""
     args: Args
     columns: tuple[str, ...]
     """Fields of its rows, which are also the column heads."""
@@ -312,7 +312,7 @@ class RawInput(NamedTuple):
     """Uninterpreted input, for jobs with `raw_input`."""
 
     text: str = ""
-    """These four fields are those of `aisle.scan.inputs.Line`."""
+    """These four fields are those of `aisle.scan.inputs_and_line_grouping.Line`."""
     end: str = ""
     gap_ms: int = 0
     dropped: str = ""
@@ -321,7 +321,7 @@ class RawInput(NamedTuple):
     key: str = ""
     """Name of a key without text; all other fields are then empty."""
     pace_ms: int = 0
-    """As in `aisle.scan.inputs.Line`."""
+    """As in `aisle.scan.inputs_and_line_grouping.Line`."""
 
 
 Event = Meaning | Rows | Changed | Requested | Closed | Opened | Resumed | RawInput
@@ -383,6 +383,8 @@ class Policy(NamedTuple):
     weight_tolerance: Decimal = Decimal(0)
     """Per cent of the ordered quantity that a weighed line may lack when it is picked. Journals written before this
     setting existed are replayed with 0."""
+    verify_totes: bool = False
+    """True if the tote is scanned after each take of a batch."""
 
 
 class Context(NamedTuple):

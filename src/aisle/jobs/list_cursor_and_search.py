@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn, reply
-from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import PAGE_HINTS, WRONG, KeyHint, Msg, msg
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -21,7 +21,7 @@ from aisle.scan.grammar_and_meaning_types import (
     TypedText,
     UnknownCode,
 )
-from aisle.scan.inputs import ROW_KEY, SCROLL_KEYS
+from aisle.scan.inputs_and_line_grouping import ROW_KEY, SCROLL_KEYS
 
 JOB_BY_LETTER = {"c": "count", "t": "move"}
 """Job of each letter, the same on every page."""

@@ -22,7 +22,7 @@ from aisle.jobs.list_cursor_and_search import (
 from aisle.jobs.pages_and_page_job import COUNT_ID, Action, Page, refuse
 from aisle.jobs.view import BACK, INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, CursorKey, Scan, Text, TypedText, UnknownCode
-from aisle.scan.inputs import CHIP_KEY, MARK_KEYS, ROW_KEY, SORT_KEY
+from aisle.scan.inputs_and_line_grouping import CHIP_KEY, MARK_KEYS, ROW_KEY, SORT_KEY
 
 
 class PageState(ListState, ListWithOptions, Protocol):

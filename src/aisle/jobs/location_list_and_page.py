@@ -7,17 +7,17 @@ from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs import list_cursor_and_search
-from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
 from aisle.jobs.list_cursor_and_search import ListOptions, page_size
 from aisle.jobs.list_page_base_class import Column, ListPage
+from aisle.jobs.names_in_messages import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob
-from aisle.jobs.parse_product_rows import held_by_order
-from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.product_rows_and_weekly_sales import held_by_order
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrderRow
-from aisle.jobs.stock_pool_names import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
+from aisle.jobs.typed_numbers_dates_and_letters import OfferedChoice, name_of
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -35,7 +35,6 @@ from aisle.jobs.view import (
     number_message,
     raw,
 )
-from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,

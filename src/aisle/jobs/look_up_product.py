@@ -8,8 +8,8 @@ from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs import list_cursor_and_search
-from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import (
     Args,
     Close,
@@ -27,10 +27,11 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.names_in_messages import measured
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob
-from aisle.jobs.parse_product_rows import (
+from aisle.jobs.product_rows_and_weekly_sales import (
     ExpectedDelivery,
+    FiguresByName,
     NearbyStock,
     Product,
     Unit,
@@ -39,10 +40,12 @@ from aisle.jobs.parse_product_rows import (
     parse_expected_deliveries,
     parse_nearby,
     parse_product,
+    parse_sales,
+    sales_chart,
 )
-from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
+from aisle.jobs.typed_numbers_dates_and_letters import OfferedChoice, name_of
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -61,8 +64,6 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.jobs.weekly_sales_figures_and_chart import FiguresByName, parse_sales, sales_chart
-from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,

@@ -11,9 +11,9 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
-from aisle.dates_without_time import is_date, is_utc_midnight
 from aisle.jobs.job import Json
 from aisle.jobs.view import Msg, msg
+from aisle.row_values import is_date, is_utc_midnight
 
 _DATE_LENGTH = len("2026-11-27")
 

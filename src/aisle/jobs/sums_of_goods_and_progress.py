@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.view import Msg, join_messages, msg
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHeader
@@ -116,3 +116,54 @@ def goods_progress_in_list(picked: GoodsSum, ordered: GoodsSum) -> Msg:
         return goods_progress(picked, ordered)
     pieces = msg("progress.of", done=picked.pieces, total=ordered.pieces)
     return msg("progress.in_list", pieces=pieces, done=goods_text(picked), total=goods_text(ordered))
+
+
+class LineQuantity(NamedTuple):
+    """Announced and received quantity of a line of a delivery."""
+
+    announced: Decimal | None
+    """None if the delivery does not give it."""
+    received: Decimal
+    is_for_order: bool = False
+
+    @property
+    def excess(self) -> Decimal:
+        """Quantity received beyond the announced one; negative if goods are missing."""
+        return Decimal(0) if self.announced is None else self.received - self.announced
+
+
+def received_after(lines: Sequence[LineQuantity], quantity: Decimal, named: int | None = None) -> list[Decimal]:
+    """Return the received quantities of a product's lines after a receipt or undo (negative), as our service books it.
+
+    The line at index `named` comes first, then those that lack goods; of these, if one is named, those for orders. The
+    excess goes to the named line or the last one. An undo takes goods from the last lines first, those for orders last;
+    the excess of other lines then fills the gaps.
+    """
+    order = list(range(len(lines)))[:: -1 if quantity < 0 else 1]
+    if named is not None or quantity < 0:
+        order.sort(key=lambda at: (at != named, lines[at].is_for_order == (quantity < 0)))
+    after = list(lines)
+    for at in order:
+        part = (
+            max(quantity, -after[at].received) if quantity < 0 else min(quantity, _open_quantity(after[at], quantity))
+        )
+        after[at] = after[at]._replace(received=after[at].received + part)
+        quantity -= part
+    rest_at = len(lines) - 1 if named is None else named
+    after[rest_at] = after[rest_at]._replace(received=after[rest_at].received + quantity)
+    return [line.received for line in _level_excess(after)]
+
+
+def _open_quantity(line: LineQuantity, quantity: Decimal) -> Decimal:
+    """Return the part of the quantity that a line takes; all of it if the line announces no quantity."""
+    return quantity if line.announced is None else max(Decimal(0), -line.excess)
+
+
+def _level_excess(lines: list[LineQuantity]) -> list[LineQuantity]:
+    for target in sorted(range(len(lines)), key=lambda at: not lines[at].is_for_order):
+        for source in range(len(lines)):
+            part = min(lines[source].excess, -lines[target].excess)
+            if part > 0:
+                for at, change in ((source, -part), (target, part)):
+                    lines[at] = lines[at]._replace(received=lines[at].received + change)
+    return lines

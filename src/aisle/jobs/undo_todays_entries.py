@@ -6,9 +6,8 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import NamedTuple
 
-from aisle.decimal_of_row import to_decimal, to_decimal_or_none
-from aisle.jobs import log_writes, name_goods_and_locations
-from aisle.jobs.adjust_state_and_reasons import parse_reasons
+from aisle.jobs import log_writes_and_refusals, names_in_messages
+from aisle.jobs.adjust_state_view_and_undo import parse_reasons
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -25,8 +24,8 @@ from aisle.jobs.job import (
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.pages_and_page_job import Action, FormPage, Page, PageJob, refuse
-from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import MyEntriesRow
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import (
     ASK,
     INFO,
@@ -41,6 +40,7 @@ from aisle.jobs.view import (
     signed_message,
     undo_verdict,
 )
+from aisle.row_values import to_decimal, to_decimal_or_none
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 from aisle.stored_messages import read_message
 
@@ -278,14 +278,14 @@ def _ask_undo(state: MyEntriesState, context: Context) -> Result:
 
 def _undo(state: MyEntriesState, context: Context) -> Result:
     entry = _entry_of(state)
-    change, where = signed_message(_change_by_undo(entry)), name_goods_and_locations.at_location(entry.location)
+    change, where = signed_message(_change_by_undo(entry)), names_in_messages.at_location(entry.location)
     text = msg("adjust.undone", label=entry.label, change=change, where=where)
     done = undo_verdict(text if _change_by_undo(entry) else msg("count.sent_undone_same", what=entry.label))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
-    log = log_writes.stock_change_entry(
+    log = log_writes_and_refusals.stock_change_entry(
         entry.product, entry.location, entry.pool, -_stock_change(entry), context, undoes=entry.id
     )
-    return Turn(state, (*log_writes.log_writes([log], context), LIST.query(state, context)), done)
+    return Turn(state, (*log_writes_and_refusals.log_writes([log], context), LIST.query(state, context)), done)
 
 
 def _change_by_undo(entry: Entry) -> Decimal:

@@ -1,5 +1,7 @@
 """Views: what a job shows on the screen, as data. The screen decides on layout, language and colours."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
@@ -17,10 +19,10 @@ STATE_WORDS = {
 
 class Msg(NamedTuple):
     """Message of the catalogue: its id and its arguments. Strings among the arguments are raw: they pass
-    `aisle.safe_text` when they are drawn."""
+    `aisle.terminal_text` when they are drawn."""
 
     id: str
-    args: "tuple[tuple[str, str | int | Decimal | Msg], ...]" = ()
+    args: tuple[tuple[str, str | int | Decimal | Msg], ...] = ()
 
 
 def msg(id_: str, **args: str | int | Decimal | Msg) -> Msg:
@@ -74,7 +76,7 @@ class Verdict(NamedTuple):
     detail: Msg | None = None
     """Further information on what was done; it may take several lines."""
 
-    def wrap(self, text_id: str, **args: str | int | Decimal | Msg) -> "Verdict":
+    def wrap(self, text_id: str, **args: str | int | Decimal | Msg) -> Verdict:
         """Return this verdict with its text as the argument `said` of a longer message."""
         return self._replace(text=msg(text_id, **args, said=self.text))
 
@@ -226,7 +228,7 @@ class Dashboard(NamedTuple):
 
     tiles: tuple[Tile, ...]
     """The first choices of the page, in their order."""
-    charts: "tuple[Chart, ...]" = ()
+    charts: tuple[Chart, ...] = ()
     """Charts below the tiles, side by side."""
     blocks: tuple[Block, ...] = ()
     """Tables beside the charts."""
@@ -239,7 +241,7 @@ class Dashboard(NamedTuple):
 class SidePane(NamedTuple):
     """Pane beside the blocks of a page: a chart with axes, and tables below it."""
 
-    chart: "Chart | None"
+    chart: Chart | None
     """Chart whose series share one axis; the first one is drawn full, the others hatched."""
     blocks: tuple[Block, ...] = ()
 
@@ -491,3 +493,28 @@ class Frame(NamedTuple):
 
 TRUE_COLOUR = 1 << 24
 """Number of colours of a true-colour terminal."""
+
+
+MIN_DESK_COLUMNS, MIN_DESK_ROWS = 100, 30
+"""Size of a screen from which it is a desk, with tabs and a mouse."""
+
+
+def is_desk_size(columns: int, rows: int) -> bool:
+    """Return True if a screen of this size is a desk, not a handheld."""
+    return columns >= MIN_DESK_COLUMNS and rows >= MIN_DESK_ROWS
+
+
+MIN_MARGIN_COLUMNS, MARGIN_CELLS = 60, 2
+"""Columns of a screen from which its text has margins, and the cells of both margins."""
+
+
+MIN_SIDE_COMMAND_COLUMNS = 140
+"""Columns of a screen from which the commands stand beside a list."""
+
+
+MIN_PANE_COLUMNS = 140
+"""Columns of a screen from which the details of a row stand beside its list."""
+
+
+PANE_ROWS = 14
+"""Rows of the details of a row where they stand below its list."""

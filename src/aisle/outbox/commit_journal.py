@@ -24,16 +24,14 @@ from aisle.host.database import (
 )
 from aisle.jobs.job import LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
 from aisle.named_tuple_json import to_text
-from aisle.outbox import read_and_immediate_requests
-from aisle.outbox.jobs_to_resume_or_reopen import OpenJobs
-from aisle.outbox.journal_row_types import EventRow, JobRow, event_from_row, insert_sql
+from aisle.outbox import requests_and_token_holders
 from aisle.outbox.local_notes import find_note, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent, RandomBytes
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
-from aisle.outbox.read_and_immediate_requests import insert_read_request
 from aisle.outbox.replay_after_restore import Restore, list_restores
-from aisle.outbox.sessions import Sessions
+from aisle.outbox.requests_and_token_holders import insert_read_request
+from aisle.outbox.sessions_and_open_jobs import EventRow, JobRow, OpenJobs, Sessions, event_from_row, insert_sql
 
 if TYPE_CHECKING:
     from aisle.host.deleted_file_recovery import Recovery
@@ -173,7 +171,7 @@ class Journal:
             for note in batch.local_notes:
                 save_note(self._db, note, batch.author.app_user, self._clock())
             for name, request in batch.requests:
-                read_and_immediate_requests.insert_request(self._db, name, request, batch.author, self._clock())
+                requests_and_token_holders.insert_request(self._db, name, request, batch.author, self._clock())
             for snapshot in batch.snapshots:
                 seq = seqs[snapshot.entry_index] if snapshot.entry_index >= 0 else last
                 self._db.execute(
@@ -241,7 +239,7 @@ class Journal:
 
     def expire_requests(self) -> bool:
         """Expire overdue requests. Return whether there were any."""
-        return read_and_immediate_requests.expire_overdue(self._db, self._clock())
+        return requests_and_token_holders.expire_overdue(self._db, self._clock())
 
     def restores_after(self, last_number: int) -> list[Restore]:
         """Return the restores of the service after the one with that number; none if they cannot be read."""
@@ -256,7 +254,7 @@ class Journal:
 
     def is_request_pending(self, request_id: str) -> bool:
         """Return whether the request was not started yet."""
-        return read_and_immediate_requests.request_state(self._db, request_id) == read_and_immediate_requests.REQUESTED
+        return requests_and_token_holders.request_state(self._db, request_id) == requests_and_token_holders.REQUESTED
 
     def find_note(self, topic: str, key: str) -> str:
         """Return the text of a note on this host; empty if there is none. Raise StorageError."""

@@ -1,7 +1,9 @@
-"""The operation as a record: one row of the outbox, its author and unique id.
+"""Operation as a record: one row of the outbox, its author and unique id, its states, and the reasons in it.
 
 An id has 128 random bits in 26 characters that every field of the interface can carry.
 """
+
+from __future__ import annotations
 
 import json
 import os
@@ -11,10 +13,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from aisle.jobs.job import Json, Write
+from aisle.jobs.view import Msg
 from aisle.named_tuple_json import from_text
+from aisle.stored_messages import StoredMessage, is_stored_message, read_message, store_message, store_text
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess, LineUpdate
+
 
 RandomBytes = Callable[[int], bytes]
 """Function that returns this many random bytes, like os.urandom."""
@@ -94,7 +99,7 @@ class Operation(NamedTuple):
     """Time from which absence at the service is believed to be final."""
     parts: tuple[int, ...]
     """Entries of the first sent body that are still in the body, counted from 1; empty for all."""
-    evidence: "Evidence"
+    evidence: Evidence
     """Reads at the service about it: `before` it was sent, `after`, and the result of the last look-up (`verdict`)."""
     terminal: str
     """Name of the terminal where it was written."""
@@ -260,11 +265,145 @@ class Evidence(TypedDict, total=False):
     """Number of reads that showed a confirmed operation without effect."""
     empty_answer: bool
     """True after an empty answer, which confirms nothing."""
-    omitted_line: "LineUpdate"
+    omitted_line: LineUpdate
     """Line that an update left out, to see whether the service keeps such lines."""
-    left: "list[LineExcess]"
+    left: list[LineExcess]
     """Excess found before it was sent."""
     status: int
     """HTTP status of the answer that refused it."""
     unreversed: Json
     """Body of a refused operation without what was undone; None if nothing is left of it."""
+
+
+QUEUED = "queued"
+"""Stored on this host; not sent, or may be sent again."""
+SENDING = "sending"
+"""Its bytes may have left. After a crash it is found in this state."""
+CONFIRMED = "done"
+"""The service confirmed it."""
+REFUSED = "rejected"
+"""The service refused it and changed nothing. A person has to see it."""
+IN_DOUBT = "in_doubt"
+"""It was sent, and its arrival is unknown."""
+NEEDS_PERSON = "needs_person"
+"""Reconciliation cannot decide; a person does, with the evidence."""
+CLOSED = "closed"
+"""Resolved by a person, or replaced by a merged operation."""
+
+STATES = (QUEUED, SENDING, CONFIRMED, REFUSED, IN_DOUBT, NEEDS_PERSON, CLOSED)
+
+SEND = "send"
+MERGE = "merge"
+SPLIT = "split"
+CONFIRM = "confirm"
+REFUSE = "reject"
+LOSE_ANSWER = "doubt"
+RETRY = "retry"
+ASK_PERSON = "ask"
+CLOSE = "close"
+REPLAY_AFTER_RESTORE = "replay"
+FIND_ABSENT = "deny"
+LOSE_BY_RESTORE = "lose"
+
+TRANSITIONS: dict[tuple[str, str], str] = {
+    (QUEUED, SEND): SENDING,
+    (QUEUED, MERGE): CLOSED,  # a newer operation carries its content
+    (QUEUED, SPLIT): CLOSED,  # each of its items becomes an operation
+    (QUEUED, REFUSE): REFUSED,  # it cannot even be encoded
+    (QUEUED, ASK_PERSON): NEEDS_PERSON,  # tried for too long
+    (QUEUED, CLOSE): CLOSED,  # it waits for a PIN that nobody will enter
+    (SENDING, CONFIRM): CONFIRMED,
+    (SENDING, REFUSE): REFUSED,
+    (SENDING, RETRY): QUEUED,  # it certainly did not leave, or the service knows its key
+    (SENDING, LOSE_ANSWER): IN_DOUBT,
+    (IN_DOUBT, CONFIRM): CONFIRMED,  # read back and found
+    (IN_DOUBT, RETRY): QUEUED,  # absent after the settling time, or the service knows its key
+    (IN_DOUBT, ASK_PERSON): NEEDS_PERSON,
+    (IN_DOUBT, CLOSE): CLOSED,  # a person on the floor knows better
+    (NEEDS_PERSON, CONFIRM): CONFIRMED,  # found late
+    (NEEDS_PERSON, RETRY): QUEUED,  # a person had it sent again, or the service announces keys again
+    (NEEDS_PERSON, CLOSE): CLOSED,
+    (REFUSED, CLOSE): CLOSED,
+    (CONFIRMED, FIND_ABSENT): IN_DOUBT,  # read back and not found
+    (CONFIRMED, LOSE_BY_RESTORE): IN_DOUBT,  # restored service that keeps no keys: it is looked up
+    (CONFIRMED, REPLAY_AFTER_RESTORE): QUEUED,  # restored service: its key tells if it still has the operation
+}
+
+UNFINISHED = (QUEUED, SENDING, IN_DOUBT, NEEDS_PERSON)
+"""States that block their lanes: no younger operation in one of them may be sent."""
+
+
+class IllegalTransition(Exception):
+    """An event that is not allowed in a state: a defect of the program."""
+
+
+def next_state(state: str, event: str) -> str:
+    """Return the state after an event. Raise IllegalTransition if the table has none."""
+    try:
+        return TRANSITIONS[state, event]
+    except KeyError:
+        raise IllegalTransition(f"{event} cannot happen to an operation that is {state}") from None
+
+
+NO_TOKEN = "stored_reason.no_token"
+"""Message: the service was not asked, because the token file cannot be read; the detail says what is wrong with it."""
+
+NO_STORE = "stored_reason.no_store"
+"""Message: the service knows no store of this number for this host; the detail names the one that may be meant."""
+
+DUPLICATE_KEY = "repeated"
+"""Reason for skipped rows: later rows have the same key, and the last one counts. No field has this name."""
+
+
+class UnusableRows(NamedTuple):
+    """Rows of a list of the service that could not be used, as the cache records it."""
+
+    list_name: str
+    rows: int
+    reason: str
+    """`DUPLICATE_KEY`, the invalid field of one of them, or another reason."""
+
+
+_NOTE_MESSAGES = {
+    "counted": "unconfirmed.resolution_counted",
+    "corrected": "unconfirmed.resolution_corrected",
+    "nothing": "unconfirmed.resolution_nothing",
+    "put_back": "pick.choice_put_back",
+    "other_order": "unconfirmed.choice_other_order",
+}
+"""Messages of the stored choices of a person who resolved an operation."""
+
+
+def reason_of_note(text: str) -> StoredMessage:
+    """Return the reason of a resolution: the message of the choice, ours, or the person's own words."""
+    if is_stored_message(text):
+        ours = read_message(text)
+        return store_message(ours.id, **dict(ours.args))
+    return store_message(_NOTE_MESSAGES[text]) if text in _NOTE_MESSAGES else store_text(text)
+
+
+def reason_of_operation(op: Operation) -> str:
+    """Return the reason for which an operation is not confirmed, or the note of its resolution; empty if confirmed."""
+    if op.state == CLOSED:
+        return reason_of_note(op.last_error)
+    return "" if op.state == CONFIRMED else op.last_error
+
+
+def setting_changed_reason(field: str, product: str, current: str, expected: str) -> StoredMessage:
+    """Return the message that another person has changed a product's setting.
+
+    Values are those of `parse_entry_values`.
+    """
+    from aisle.jobs.supervisor.service_fields_and_values import field_label, format_value
+
+    args: dict[str, str | Msg] = {
+        "field": field_label(field),
+        "now": format_value(field, current),
+        "seen": format_value(field, expected),
+    }
+    return store_message("stored_reason.setting_changed", product=product, **args)
+
+
+def superseded_reason(line: int) -> StoredMessage:
+    """Return the message on a line that was changed later, so that its closing was not repeated after a restore."""
+    return store_message("stored_reason.changed_later", line=line)

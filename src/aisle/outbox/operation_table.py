@@ -1,4 +1,4 @@
-"""Rows of operations in outbox.db: read, listed, inserted, and changed by events of `operation_states`."""
+"""Rows of operations in outbox.db: read, listed, inserted, and changed by events of `operation_record`."""
 
 from __future__ import annotations
 
@@ -14,19 +14,9 @@ from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, storage_errors, transaction
 from aisle.jobs.job import Json, Write
 from aisle.named_tuple_json import to_text
-from aisle.outbox.excess import excess_reason_of, line_of_excess, write_of_line
+from aisle.outbox.merge_and_rebase import excess_reason_of, line_of_excess, write_of_line
 from aisle.outbox.operation_record import (
     BODY_VERSION,
-    Author,
-    Intent,
-    Operation,
-    RandomBytes,
-    author_of_operation,
-    intent_of_operation,
-    new_id,
-    operation_from_row,
-)
-from aisle.outbox.operation_states import (
     CLOSED,
     CONFIRMED,
     IN_DOUBT,
@@ -36,7 +26,15 @@ from aisle.outbox.operation_states import (
     REFUSED,
     SENDING,
     UNFINISHED,
+    Author,
+    Intent,
+    Operation,
+    RandomBytes,
+    author_of_operation,
+    intent_of_operation,
+    new_id,
     next_state,
+    operation_from_row,
 )
 from aisle.stored_messages import StoredMessage
 

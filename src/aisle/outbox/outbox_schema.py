@@ -208,7 +208,7 @@ BEGIN DELETE FROM operation_key WHERE n = old.n; END;
 CREATE INDEX session_terminal ON session (terminal);
 CREATE INDEX session_open ON session (started) WHERE ended IS NULL;
 
--- Host start that the stored times refer to (see aisle.courier.shift_times_after_clock_jump).
+-- Host start that the stored times refer to (see aisle.courier.clock_skew_and_clock_jump).
 CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, began REAL NOT NULL);
 
 -- A month is kept, and each opening of an order deletes older rows.

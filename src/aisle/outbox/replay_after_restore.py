@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import apsw
 
-from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, transaction
 from aisle.named_tuple_json import to_text
-from aisle.outbox.excess import has_required_fields, lines_of_answer
-from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_states import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
+from aisle.outbox.merge_and_rebase import BASE, PICKED, has_required_fields, lines_of_answer
+from aisle.outbox.operation_record import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE, Operation
 from aisle.outbox.operation_table import OperationRows
-from aisle.outbox.rebase_picks import BASE, PICKED
+from aisle.row_values import to_decimal
 from aisle.stored_messages import NO_MESSAGE, store_message
 
 if TYPE_CHECKING:

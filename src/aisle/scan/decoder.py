@@ -9,18 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from aisle.scan.gs1 import F8_SEQUENCE, GROUP_SEPARATOR, KEY_MARK, begins_gs1_message
-from aisle.scan.inputs import (
-    LONG_PAUSE_S,
-    SAME_SCAN_S,
-    TYPING_PAUSE_S,
-    DecodedInput,
-    EscapeInput,
-    Key,
-    Line,
-    OpenLine,
-)
-from aisle.scan.recognise_escape_sequences import (
+from aisle.scan.escape_sequences import (
     COMPLETE,
     CUT_OFF_S,
     INCOMPLETE,
@@ -29,6 +18,17 @@ from aisle.scan.recognise_escape_sequences import (
     EscapeSequence,
     is_key,
     possible_prefix_of,
+)
+from aisle.scan.gs1 import F8_SEQUENCE, GROUP_SEPARATOR, KEY_MARK, begins_gs1_message
+from aisle.scan.inputs_and_line_grouping import (
+    LONG_PAUSE_S,
+    SAME_SCAN_S,
+    TYPING_PAUSE_S,
+    DecodedInput,
+    EscapeInput,
+    Key,
+    Line,
+    OpenLine,
 )
 
 MAX_LINE: Final = 4096

@@ -1,7 +1,7 @@
 """The input grammar: the text of a line becomes a meaning at once, or interpretations to look up.
 
 A typed number is a quantity where one is open, else a choice, else a code. Quantity or record of the store:
-`jobs/quantity_or_record`.
+`jobs/typed_numbers_dates_and_letters`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aisle.barcode_lookup_keys import (
+from aisle.barcode_numbers import (
+    expand_upc_e,
     guessed_keys,
+    has_valid_check_digit,
     lookup_keys,
     normalise_code,
     to_ascii_forms,
@@ -20,7 +22,13 @@ from aisle.barcode_lookup_keys import (
     without_variable_indicator,
     zero_forms,
 )
-from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
+from aisle.scan.codes_of_store_and_suppliers import (
+    InStorePattern,
+    order_number_in,
+    parse_in_store_code,
+    parse_supplier_label,
+    parse_unchecked_code,
+)
 from aisle.scan.decoder import MAX_LINE, MIN_AFTER_BACKSPACE
 from aisle.scan.grammar_and_meaning_types import (
     EXTRA_SIGNS,
@@ -44,10 +52,7 @@ from aisle.scan.grammar_and_meaning_types import (
     RefusedInput,
 )
 from aisle.scan.gs1 import KEY_MARK, Gs1Data, begins_gs1_message, gs1_fault, may_be_gs1, parse_element_strings
-from aisle.scan.in_store_codes import InStorePattern, parse_in_store_code, parse_unchecked_code
 from aisle.scan.keyboard_layouts import is_garbled, undo_layouts
-from aisle.scan.order_in_code import order_number_in
-from aisle.scan.supplier_labels import parse_supplier_label
 from aisle.scan.units import MAX_DECIMALS
 
 if TYPE_CHECKING:

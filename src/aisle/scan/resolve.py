@@ -1,7 +1,7 @@
 """Resolution: interpretations of an input and the candidates found for them become one meaning.
 
 The quantity comes of the label: its net measure, its count, or its price divided by the product's price. A typed number
-that may be a quantity or a record is judged in `jobs/quantity_or_record`.
+that may be a quantity or a record is judged in `jobs/typed_numbers_dates_and_letters`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final, TypeVar
 
-from aisle.barcode_lookup_keys import may_identify, normalise_code
-from aisle.barcode_numbers import has_check_digit
+from aisle.barcode_numbers import has_check_digit, may_identify, normalise_code
 from aisle.scan.grammar import asks_look_up, choice_refusal, is_search, multiply, normalise_input, refuse_factor
 from aisle.scan.grammar_and_meaning_types import (
     DAMAGED_GS1,
@@ -132,7 +131,7 @@ def _resolve_guess(
 def exact_candidates(code: str, zero_forms: Iterable[str], candidates: Iterable[Candidate]) -> list[Candidate]:
     """Return the candidates that have exactly this code, with these leading zeros; of a GTIN zeros make no difference.
 
-    `candidates` are those under the keys of the code and under its `zero_forms` (`aisle.barcode_lookup_keys`).
+    `candidates` are those under the keys of the code and under its `zero_forms` (`aisle.barcode_numbers`).
     """
     listed, forms = list(candidates), set(zero_forms)
     is_padded = code.strip()[:1] == "0"  # a code with zeros stands under no canonical key

@@ -8,7 +8,7 @@ uvicorn parses HTTP and websockets. No option of uvicorn 0.54 or Granian 2.8, tr
 * A body ends in time, by its size (both wait for ever for one that drips), and so does an answer that nobody reads.
 * Connections and handshakes stay below the descriptor limit, and an address has a share of them (`connections`; at the
   limit both leave every visitor without an answer).
-* One client with many requests or frames at once delays only itself (`fair_rounds`, `limited_websocket`).
+* One client with many requests or frames at once delays only itself (`caller_turns`, `limited_websocket`).
 * SIGTERM is announced by `/ready` while new requests are answered (both refuse new connections at once).
 * A worker that fails at its start is tried again for ever, and ends with its parent (Granian gives up after the second
   time, and its workers outlive a killed parent).

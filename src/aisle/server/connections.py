@@ -21,7 +21,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from aisle.caller_addresses import Network, address_key, is_in
-from aisle.server.fair_rounds import FairRounds, KnownClients
+from aisle.server.caller_turns import FairRounds, KnownClients
 from aisle.server.limited_websocket import LimitedWebSocket
 
 log = logging.getLogger("aisle.server")

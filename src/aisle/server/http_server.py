@@ -9,6 +9,7 @@ import asyncio
 import os
 import signal
 import socket
+import sys
 import threading
 from asyncio import sslproto
 from collections.abc import Awaitable, Callable, Iterator
@@ -21,8 +22,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from aisle.errors import UsageError
+from aisle.server.caller_turns import FairStarts, KnownClients
 from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, LimitedConnection, limited
-from aisle.server.fair_rounds import FairStarts, KnownClients
 from aisle.server.tls_certificates_and_handshakes import (
     TLS_BUFFER_BYTES,
     WATCH_S,
@@ -246,3 +247,24 @@ class _Loop(asyncio.SelectorEventLoop):
             with socket.socket(fileno=os.dup(listener.fileno())) as same:
                 same.listen(LARGEST_BACKLOG)
         return server
+
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
+"""Numbers of glibc's options (malloc.h)."""
+_OPTIONS = ((_ARENA_MAX, 1), (_MMAP_THRESHOLD, 256 << 10), (_TRIM_THRESHOLD, 1 << 20))
+
+
+def return_freed_memory() -> None:
+    """Let the allocator return freed memory to the system; call it before threads start.
+
+    By default each thread has an arena of its own, and after the first large block that is freed, further ones come
+    from the arenas, which keep the memory of the largest bodies and answers for ever. Other C libraries are left alone.
+    """
+    if sys.platform != "linux":
+        return
+    with suppress(ImportError, OSError, AttributeError):  # another C library, without mallopt
+        import ctypes
+
+        library = ctypes.CDLL(None)
+        for option, value in _OPTIONS:
+            library.mallopt(option, value)

@@ -21,8 +21,8 @@ from time import time
 from typing import Any, cast
 
 from aisle.errors import UsageError
+from aisle.server.caller_turns import FairRounds, KnownClients
 from aisle.server.connections import WRITE_BYTES, ConnectionLimits
-from aisle.server.fair_rounds import FairRounds, KnownClients
 
 log = logging.getLogger("aisle.server")
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from time import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
+from aisle.service.domain.quantities_times_and_json import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.http.access_and_service_logs import RequestRecorder
 
 if TYPE_CHECKING:

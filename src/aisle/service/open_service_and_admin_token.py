@@ -17,12 +17,11 @@ from aisle.errors import StorageError, UsageError
 from aisle.file_ownership import write_private
 from aisle.service.app_options_and_limits import DEFAULT_OPTIONS, ServiceOptions
 from aisle.service.auth.authorization import authenticate
-from aisle.service.auth.tokens import create_token
+from aisle.service.auth.tokens_and_pins import create_token
 from aisle.service.db import open_database
-from aisle.service.db.availability_monitor import DatabaseMonitor
-from aisle.service.db.database_interface import Busy, Database, Transaction
+from aisle.service.db.database_interface import Busy, Database, DatabaseMonitor, Transaction
 from aisle.service.demo.seed import has_data, has_demo_store, seed_demo
-from aisle.service.domain.timestamps import Clock, format_timestamp
+from aisle.service.domain.quantities_times_and_json import Clock, format_timestamp
 from aisle.service.errors import Refusal
 
 if TYPE_CHECKING:

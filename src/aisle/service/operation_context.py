@@ -11,9 +11,8 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from aisle.service.db.database_interface import Statement, Transaction
-from aisle.service.db.statements import changes_and_writes as changes_sql
-from aisle.service.db.statements import changes_and_writes as writes_sql
-from aisle.service.domain.timestamps import HOST_TIME_ZONE, TimeZone, TimeZones, subtract_seconds
+from aisle.service.db.statements import logs_and_changes as changes_sql
+from aisle.service.domain.quantities_times_and_json import HOST_TIME_ZONE, TimeZone, TimeZones, subtract_seconds
 
 ParamValues = Mapping[str, Any]
 """Values of the query's or the header's parameters by name, with the types that the contract declares."""
@@ -136,6 +135,7 @@ class Context:
     _record_counts: Counter[str] = field(default_factory=Counter)
     _field_changes: dict[str, list[Any]] = field(default_factory=dict)
     """Changed fields of records, each with the number of these and the first one."""
+    _changed_figures: set[str] = field(default_factory=set)
     _deferred: list[Statement] = field(default_factory=list)
     _changes: defaultdict[str, dict[tuple[Topic, str], None]] = field(default_factory=lambda: defaultdict(dict))
 
@@ -187,13 +187,19 @@ class Context:
         counts = ", ".join(f"{name}={count:d}" for name, count in self._record_counts.items())
         self.response_headers["Aisle-Records"] = counts
 
-    def count_field_changes(self, changes: Iterable[tuple[str, Sequence[str]]]) -> None:
-        """Count changes of fields of records; the first of each comes with store, key, and value before and after."""
-        for name, first in changes:
-            if name in self._field_changes or len(self._field_changes) < _MAX_NAMED_FIELDS:
-                self._field_changes.setdefault(name, [0, *first])[0] += 1
+    def count_field_changes(self, changes: Iterable[tuple[str, Sequence[str], bool]]) -> None:
+        """Count changes of fields of records; the first of each comes with store, key, and value before and after.
+
+        Fields with a figure or flag, which the last item says, come first; of too many only the number is sent.
+        """
+        for name, first, is_figure in changes:
+            if is_figure:
+                self._changed_figures.add(name)
+            self._field_changes.setdefault(name, [0, *first])[0] += 1
         if self._field_changes:
-            self.response_headers["Aisle-Changes"] = json.dumps(self._field_changes)
+            found = sorted(self._field_changes.items(), key=lambda one: one[0] not in self._changed_figures)
+            numbers = [(name, values[:1]) for name, values in found[_MAX_NAMED_FIELDS:]]
+            self.response_headers["Aisle-Changes"] = json.dumps(dict([*found[:_MAX_NAMED_FIELDS], *numbers]))
 
     def defer(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         """Defer rows of a statement to the end of the operation. Nothing later in it may read or write these rows."""
@@ -213,7 +219,7 @@ class Context:
             first = await self.next_numbers(store_number, _CHANGE_COUNTER, len(marks))
             rows = [(store_number, *key, seq, self.now) for seq, key in enumerate(marks, first)]
             self.defer(changes_sql.CHANGE_SET, rows)
-            self.defer(writes_sql.WRITE_HISTORY_ADD, [(store_number, first + len(marks) - 1, mark, self.now)])
+            self.defer(changes_sql.WRITE_HISTORY_ADD, [(store_number, first + len(marks) - 1, mark, self.now)])
         if self._deferred:
             await self.tx.run_batch(self._deferred)
 

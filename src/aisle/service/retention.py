@@ -1,8 +1,8 @@
 """Purge of old orders, deliveries, logs and other rows in batches, each of which locks one store briefly.
 
-`cli/purge` calls `purge` with the settings `keep_…_days` (SERVING.md: Retention). Expired tokens are deleted, too.
-Old legs of a product become one leg per location, pool and order line. Old entries of the log become one opening
-balance per product and location. The sums stay equal, so that stock remains the sum of the ledger and of the log.
+`cli/purge` calls `purge` with the settings `keep_…_days` (SERVING.md: Retention). Expired tokens are deleted, too. Old
+legs of a product become one leg per location, pool and order line. Old entries of the log become one opening balance
+per product and location. The sums stay equal, so that stock remains the sum of the ledger and of the log.
 """
 
 from __future__ import annotations
@@ -20,17 +20,23 @@ from typing import Any, NamedTuple
 from aisle.errors import UsageError
 from aisle.service.app_options_and_limits import KEYS_KEPT_DAYS
 from aisle.service.db.database_interface import Database, Row, Transaction
-from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import logs_and_changes as writes_sql
 from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import retention as sql
-from aisle.service.db.statements.changes_and_writes import COUNTER_SET, COUNTER_VALUE
-from aisle.service.db.statements.logs import LOG_ADD, LOG_FIRST
+from aisle.service.db.statements.logs_and_changes import COUNTER_SET, COUNTER_VALUE, LOG_ADD, LOG_FIRST
 from aisle.service.db.statements.stock import LEG_ADD
-from aisle.service.db.statements.stores_and_locations import STORE_NUMBERS
-from aisle.service.domain.json_fragments import join_members, object_members, parse_json_object, quoted, to_json
-from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity
+from aisle.service.db.statements.stores_and_products import STORE_NUMBERS
+from aisle.service.domain.quantities_times_and_json import (
+    THOUSANDTHS_PER_UNIT,
+    format_quantity,
+    format_timestamp,
+    join_members,
+    object_members,
+    parse_json_object,
+    quoted,
+    to_json,
+)
 from aisle.service.domain.states import NOTHING_TO_REVIEW
-from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.log_list import HISTORIC_DAYS
 from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from aisle.jobs.choice_letters import DROP, YES
 from aisle.jobs.job import RawInput
-from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.typed_numbers_dates_and_letters import DROP, YES, name_of
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
@@ -33,7 +32,7 @@ from aisle.scan.grammar_and_meaning_types import (
     UnknownCode,
     scans_of,
 )
-from aisle.scan.inputs import (
+from aisle.scan.inputs_and_line_grouping import (
     ADDRESS_KEY,
     CHIP_KEY,
     MIN_SCAN,
@@ -46,11 +45,18 @@ from aisle.scan.inputs import (
     Line,
     OpenLine,
 )
-from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
-from aisle.session.ask_if_number_is_quantity import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
-from aisle.session.covered_question import CoveredQuestion
-from aisle.session.default_keys import (
+from aisle.session.event_runner import SessionPart
+from aisle.session.input_batch import is_named_not_taken
+from aisle.session.job_context_and_query_answers import raw_input
+from aisle.session.job_stack import page_key
+from aisle.session.meaning_resolver import MeaningResolver
+from aisle.session.open_pages import Addresses, HelpPages
+from aisle.session.page import CoveredQuestion, TypedLine, apply_key_names, meaning_of_key, typed_text_dropped
+from aisle.session.pending_question import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
+from aisle.session.scanned_or_typed_lines import LOCATION_OR_TYPED, LinePreparer, ScannedOrTyped, ShortCodes
+from aisle.session.tab_bar_with_counts import Tabs
+from aisle.session.terminal_screen_and_keys import (
     CURSOR_KEYS,
     DESK_CURSOR_KEYS,
     MEANING_BY_KEY,
@@ -58,18 +64,6 @@ from aisle.session.default_keys import (
     TAB_BY_KEY,
     TAB_STEP_BY_KEY,
 )
-from aisle.session.event_runner import SessionPart
-from aisle.session.input_batch import is_named_not_taken
-from aisle.session.job_stack import page_key
-from aisle.session.line_preparer import LinePreparer
-from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.open_help_pages import HelpPages
-from aisle.session.open_page_of_address import Addresses
-from aisle.session.renamed_keys import apply_key_names, meaning_of_key
-from aisle.session.scanned_or_typed import ScannedOrTyped
-from aisle.session.short_codes_and_labels import LOCATION_OR_TYPED, ShortCodes
-from aisle.session.tab_bar_with_counts import Tabs
-from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

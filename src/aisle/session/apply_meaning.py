@@ -9,9 +9,10 @@ from typing import Any
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.job import Event, Opened, Start, money_message
 from aisle.jobs.list_cursor_and_search import PAGE_LETTERS
-from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY, is_other_kind, name_of
 from aisle.jobs.shell.pin import is_pin_shaped
+from aisle.jobs.typed_numbers_dates_and_letters import MAX_LIKELY_QUANTITY, is_other_kind, name_of
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg, raw
+from aisle.scan.codes_of_store_and_suppliers import is_unknown_in_store_code
 from aisle.scan.grammar import is_multiplied
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -32,13 +33,18 @@ from aisle.scan.grammar_and_meaning_types import (
     UnknownCode,
 )
 from aisle.scan.gs1 import has_separator
-from aisle.scan.in_store_codes import is_unknown_in_store_code
 from aisle.session import ask_measured_quantity
-from aisle.session.ask_if_number_is_quantity import AskedNumber
 from aisle.session.event_runner import SessionPart
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
-from aisle.session.pending_question import PendingQuestion, choice_question, factor_dropped, has_goods, without_guess
-from aisle.session.predict_reaction_to_scan import PageReactions
+from aisle.session.meaning_resolver import PageReactions
+from aisle.session.pending_question import (
+    AskedNumber,
+    PendingQuestion,
+    choice_question,
+    factor_dropped,
+    has_goods,
+    without_guess,
+)
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.shown_verdict_and_bells import Verdicts
 

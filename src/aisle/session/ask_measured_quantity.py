@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from aisle.barcode_lookup_keys import lookup_keys
+from aisle.barcode_numbers import lookup_keys
 from aisle.cache.reader import CacheReader
-from aisle.jobs import COUNTS_SCANS, name_goods_and_locations, quantity_or_record
+from aisle.jobs import COUNTS_SCANS, names_in_messages, typed_numbers_dates_and_letters
 from aisle.jobs.job import money_message
 from aisle.jobs.view import Msg, msg, raw
 from aisle.scan.grammar_and_meaning_types import (
@@ -62,11 +62,19 @@ def _product_of_number(reader: CacheReader, top: StackedJob, meaning: Meaning) -
     if isinstance(meaning, Choice):
         chosen = top.job.product_of_choice(top.state, meaning.number)
         return Scan((chosen,)) if chosen else None
-    query = quantity_or_record.query_by_number(meaning.value, meaning.code) if isinstance(meaning, Quantity) else None
+    query = (
+        typed_numbers_dates_and_letters.query_by_number(meaning.value, meaning.code)
+        if isinstance(meaning, Quantity)
+        else None
+    )
     rows = reader.query(query.name, query.args)[0] if query else ()
-    if not isinstance(meaning, Quantity) or not rows or not quantity_or_record.is_likely_number(rows, meaning.value):
+    if (
+        not isinstance(meaning, Quantity)
+        or not rows
+        or not typed_numbers_dates_and_letters.is_likely_number(rows, meaning.value)
+    ):
         return None
-    found = quantity_or_record.best_match(rows, meaning.value, (LOCATION, DELIVERY, PRODUCT))
+    found = typed_numbers_dates_and_letters.best_match(rows, meaning.value, (LOCATION, DELIVERY, PRODUCT))
     return Scan((found,)) if found and found.kind == PRODUCT else None
 
 
@@ -157,7 +165,7 @@ def prompt(label: Scan) -> Msg:
     name = meaning.label or meaning.key
     if meaning.by != 1:
         return _each_prompt(meaning, name)
-    return name_goods_and_locations.how_much_prompt(name, meaning.unit)
+    return names_in_messages.how_much_prompt(name, meaning.unit)
 
 
 def named(label: Scan) -> Msg:
@@ -202,11 +210,11 @@ def _lacks_quantity(match: Match) -> bool:
 
 def find_number(reader: CacheReader, quantity: Quantity, kinds: tuple[str, ...] = ()) -> Match | None:
     """Return what in the store has the number that was typed as a quantity, if anything; of `kinds` the first."""
-    query = quantity_or_record.query_by_number(quantity.value, quantity.code)
+    query = typed_numbers_dates_and_letters.query_by_number(quantity.value, quantity.code)
     if query is None:
         return None
     rows, _ = reader.query(query.name, query.args)
-    return quantity_or_record.best_match(rows, quantity.value, kinds)
+    return typed_numbers_dates_and_letters.best_match(rows, quantity.value, kinds)
 
 
 def quantity_label(scan: Scan) -> str:

@@ -14,9 +14,9 @@ from aisle.host.switched_terminals_and_visited_stores import visited_stores
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import CHANGED_S, Frame, LinkState, ListView, Msg, Row, View
 from aisle.session.event_runner import SessionPart
-from aisle.session.open_page_of_address import Addresses
+from aisle.session.open_pages import Addresses
+from aisle.session.page import TypedLine
 from aisle.session.tab_bar_with_counts import Tabs
-from aisle.session.typed_for_earlier_page import TypedLine
 
 
 @dataclass(eq=False)

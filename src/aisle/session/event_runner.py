@@ -18,15 +18,15 @@ from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
 from aisle.scan.grammar_and_meaning_types import Command
 from aisle.session.input_batch import InputBatch
-from aisle.session.job_context import SessionContext
+from aisle.session.job_context_and_query_answers import SessionContext
 from aisle.session.job_stack import JobResult, is_readable
 from aisle.session.page import Page
 from aisle.session.pending_question import NO_OPEN_QUESTIONS, NO_QUESTION, OpenQuestions
 from aisle.session.pin_check import PinCheck
-from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.screen_size_and_terminal import Terminal
+from aisle.session.profile import ProfileInForce
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreAccess, StoreConnection
+from aisle.session.terminal_screen_and_keys import Terminal
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

@@ -13,10 +13,9 @@ from aisle.cache.write_csv_file import MAX_ROWS, PAGE_ROWS, csv_line, file_answe
 from aisle.jobs.job import ExportList, PrintTable, Rows
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.view import Msg
-from aisle.safe_text import clean
-from aisle.session.profile_from_settings import Profile
-from aisle.session.screen_size_and_terminal import Terminal
-from aisle.text_cells import fit, width, wrap
+from aisle.session.profile import Profile
+from aisle.session.terminal_screen_and_keys import Terminal
+from aisle.terminal_text import clean, fit, width, wrap
 
 _FORBIDDEN: Final = "log.files_forbidden"
 _NUMBER_IDS: Final = ("number", "money")

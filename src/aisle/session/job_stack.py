@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from aisle import named_tuple_json
-from aisle.cache.query_registry import topics_of_query
+from aisle.cache.queries import topics_of_query
 from aisle.host.notify_sockets import REFUSAL
 from aisle.jobs import DETOURS, JOBS, PAGES_ABOVE_JOBS
 from aisle.jobs.job import (
@@ -48,11 +48,10 @@ from aisle.jobs.job import (
 from aisle.jobs.list_cursor_and_search import fill_page
 from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, msg
 from aisle.outbox.commit_journal import NewJob
-from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
-from aisle.outbox.journal_row_types import JobRow
+from aisle.outbox.sessions_and_open_jobs import JobRow, OpenJob
 from aisle.scan.grammar_and_meaning_types import CursorKey, Scan, TypedText
-from aisle.session.default_keys import PAGE_BY_LETTER
 from aisle.session.scanned_serials import NO_SERIALS, ScannedSerials
+from aisle.session.terminal_screen_and_keys import PAGE_BY_LETTER
 
 _MAX_ANSWERS = 64
 """Query results of a page that it is notified of; changes of older ones show at the next full check."""

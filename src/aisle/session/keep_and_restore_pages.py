@@ -2,7 +2,7 @@
 
 Pages of a desk keep filter, sort, cursor and open question. Each terminal keeps its own, as each window of a browser
 has its own page; a terminal without any shows those that the person left last. A confirmation is also kept on a
-handheld, at its terminal only and while it is open. Work is resumed from the journal (aisle.session.resume_jobs); here
+handheld, at its terminal only and while it is open. Work is resumed from the journal (aisle.session.unit_of_work); here
 is only its place among the pages.
 """
 

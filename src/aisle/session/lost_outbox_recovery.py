@@ -1,6 +1,6 @@
 """Recovery of a session whose outbox was deleted or replaced while it was in use.
 
-Loaded when that has happened.
+Loaded when either has happened.
 """
 
 from __future__ import annotations

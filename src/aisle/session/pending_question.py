@@ -1,13 +1,27 @@
-"""Question of the session itself, or multiplier for the next scan: which meaning, how much, `12*`."""
+"""Question of the session itself: which meaning, how much, is it a quantity; multiplier for the next scan.
+
+`jobs/typed_numbers_dates_and_letters` asks another question: is it a quantity, or the number of a product?
+
+While it is asked it is the only question: its choices replace those of the page, whose question is shown again later.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
-from aisle.jobs import choice_letters, quantity_or_record
-from aisle.jobs.choice_letters import DROP, MAX_CHOICES, YES, assign_letters, letter_prompt
-from aisle.jobs.quantity_or_record import other_choice_text
+from aisle.jobs import typed_numbers_dates_and_letters
+from aisle.jobs.typed_numbers_dates_and_letters import (
+    DROP,
+    MAX_CHOICES,
+    YES,
+    assign_letters,
+    is_total_asked,
+    letter_prompt,
+    name_of,
+    other_choice_text,
+    quantity_prompt,
+)
 from aisle.jobs.view import (
     ASK,
     GOOD,
@@ -41,8 +55,85 @@ from aisle.scan.grammar_and_meaning_types import (
     UnknownCode,
 )
 from aisle.session import ask_measured_quantity
-from aisle.session.ask_if_number_is_quantity import NO_NUMBER, AskedNumber
 from aisle.session.job_stack import StackedJob, page_identity, page_key
+
+CONFIRM_FAST_NUMBER: Final = "input.confirm_fast_number"
+"""Message id of the question whether a number at the pace of a scanner is a quantity."""
+
+AFTER_REFUSED_SCAN: Final = "input.number_after_refused_scan"
+"""Message id of the question whether a number was meant for the scan that was refused before it."""
+
+CHOICE_AFTER_REFUSED_SCAN: Final = "input.choice_after_refused_scan"
+"""Message id of the question whether a number is a choice, or was meant for the scan that was refused before it."""
+
+QUESTIONS_AFTER_REFUSED_SCAN: Final = (AFTER_REFUSED_SCAN, CHOICE_AFTER_REFUSED_SCAN)
+
+RECORD_OR_VALUE: Final = "input.record_or_value"
+"""Message id of the question whether a number is a value, or was scanned as that of something in the store."""
+
+NUMBER_QUESTIONS: Final = (CONFIRM_FAST_NUMBER, *QUESTIONS_AFTER_REFUSED_SCAN, RECORD_OR_VALUE)
+
+
+class AskedNumber(NamedTuple):
+    """Number that waits for `y` on its page, or to be typed again."""
+
+    text: str = ""
+    quantity: Quantity | None = None
+    """Quantity that `y` takes; None for a choice, or if it has to be typed again."""
+    page: tuple[Any, ...] = ()
+    label: str = ""
+    """Name of the goods that it would count, after a refused scan; empty for a number at the pace of a scanner."""
+    record: Match | None = None
+    """What has this number, if it came a little slower than by a scanner."""
+    choice: Msg | None = None
+    """Choice that `y` takes, in words; None for a quantity."""
+
+    @property
+    def answer(self) -> Quantity | Choice | None:
+        """Return what `y` takes; None if the number has to be typed again."""
+        if self.choice:
+            return Choice(int(self.text))
+        return self.quantity.confirmed if self.quantity else None
+
+    @property
+    def question(self) -> Verdict:
+        """Return the question."""
+        text = self.text.strip(" ")
+        if self.choice:
+            return Verdict(ASK, msg(CHOICE_AFTER_REFUSED_SCAN, text=text, choice=self.choice))
+        if self.label:
+            return Verdict(ASK, msg(AFTER_REFUSED_SCAN, text=text, label=self.label))
+        if self.record:
+            return Verdict(ASK, msg(RECORD_OR_VALUE, text=text, record=name_of(self.record)))
+        return Verdict(ASK, msg(CONFIRM_FAST_NUMBER, text=text))
+
+    @property
+    def letters(self) -> str:
+        """Return the letters of its answers."""
+        return YES + DROP if self.answer else DROP
+
+    def show_on(self, view: View) -> View:
+        """Return the page with the answers to this question in place of its own choices."""
+        plain = without_row_numbers(view)
+        if not isinstance(plain, Step | DetailView | ListView):
+            return view
+        drop = msg("input.choice_drop_number", text=self.text.strip(" "))
+        answers: tuple[Msg, ...] = (drop,)
+        if self.choice:
+            answers = (self.choice, drop)
+        elif self.quantity:
+            answers = (msg("count.choice_quantity", quantity=self.quantity.value), drop)
+        is_total = is_total_asked(plain.prompt)
+        prompt = (
+            letter_prompt(self.letters, scans=False)
+            if self.choice
+            else quantity_prompt(self.letters, is_total=is_total)
+        )
+        return plain._replace(choices=answers, choice_letters=self.letters, prompt=prompt)
+
+
+NO_NUMBER = AskedNumber()
+
 
 MORE_LETTER = "m"
 """Letter for the next page of choices."""
@@ -250,7 +341,7 @@ class PendingQuestion(NamedTuple):
             return plain._replace(
                 choices=answers,
                 choice_letters=ANSWER_LETTERS,
-                prompt=choice_letters.quantity_prompt(ANSWER_LETTERS, scans=False, is_total=False),
+                prompt=typed_numbers_dates_and_letters.quantity_prompt(ANSWER_LETTERS, scans=False, is_total=False),
             )
         if not self.scans:
             return view
@@ -293,7 +384,11 @@ def without_guess(scan: Scan) -> Scan:
 def _label(scan: Scan) -> Msg | str:
     """Return a meaning in a few characters: goods with their quantity, anything else in words."""
     match = scan.matches[0]
-    return quantity_or_record.name_of(match) if match.kind != PRODUCT else ask_measured_quantity.quantity_label(scan)
+    return (
+        typed_numbers_dates_and_letters.name_of(match)
+        if match.kind != PRODUCT
+        else ask_measured_quantity.quantity_label(scan)
+    )
 
 
 def _choice_text(scan: Scan) -> Msg:

@@ -12,9 +12,8 @@ from aisle.jobs.job import Event, Start, SwitchStore
 from aisle.jobs.shell import pin
 from aisle.jobs.view import ASK, INFO, WRONG, ListView, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import Meaning, Text, UnknownCode
-from aisle.scan.inputs import Line
-from aisle.session.answer_job_queries import raw_input
-from aisle.session.job_context import SessionContext
+from aisle.scan.inputs_and_line_grouping import Line
+from aisle.session.job_context_and_query_answers import SessionContext, raw_input
 from aisle.session.job_stack import JobResult
 from aisle.session.page import Page
 from aisle.session.shown_verdict_and_bells import Verdicts

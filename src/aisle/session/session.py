@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.errors import StorageError
 from aisle.host.database import FileReplaced
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.jobs.job import (
     FileEffect,
     PinConfirmed,
@@ -34,39 +34,28 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.view import Frame, ListView, Msg, Step
 from aisle.outbox.operation_record import new_id
-from aisle.scan.inputs import DecodedInput
-from aisle.session.answer_job_queries import answer_query
+from aisle.scan.inputs_and_line_grouping import DecodedInput
 from aisle.session.apply_input import InputHandler
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.build_frame import FrameBuilder
-from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch import InputBatch
-from aisle.session.job_context import SessionContext
+from aisle.session.job_context_and_query_answers import SessionContext, answer_query
 from aisle.session.job_stack import JobStack
 from aisle.session.keep_and_restore_pages import KeptPages
-from aisle.session.line_preparer import LinePreparer
-from aisle.session.link_reports import LinkReports
-from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.multi_line_scans import MultiLineScans
-from aisle.session.open_help_pages import HelpPages
-from aisle.session.open_page_of_address import Addresses
-from aisle.session.page import Page
+from aisle.session.meaning_resolver import MeaningResolver, PageReactions
+from aisle.session.multi_line_scans import MultiLineScans, ScanUndo
+from aisle.session.open_pages import Addresses, HelpPages
+from aisle.session.page import CoveredQuestion, Page, TypedLine
 from aisle.session.pin_check import PinCheck
-from aisle.session.poll_changes import ChangePoller
-from aisle.session.predict_reaction_to_scan import PageReactions
-from aisle.session.profile_from_settings import Profile, profile_from_settings
-from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.scanned_or_typed import ScannedOrTyped
-from aisle.session.screen_size_and_terminal import ScreenSize, Terminal
-from aisle.session.short_codes_and_labels import ShortCodes
+from aisle.session.poll_changes import ChangePoller, LinkReports
+from aisle.session.profile import Profile, ProfileInForce, SettingsWatch, profile_from_settings
+from aisle.session.scanned_or_typed_lines import LinePreparer, ScannedOrTyped, ShortCodes
 from aisle.session.shown_verdict_and_bells import Verdicts, error_message
 from aisle.session.sign_in_and_out import SignInFlow
 from aisle.session.store_connection import StoreAccess, StoreConnection, open_store
 from aisle.session.tab_bar_with_counts import Tabs
-from aisle.session.take_back_scan_lines import ScanUndo
-from aisle.session.typed_for_earlier_page import TypedLine
-from aisle.session.watch_settings_files import SettingsWatch
+from aisle.session.terminal_screen_and_keys import ScreenSize, Terminal
 from aisle.settings.setting_definitions import Settings
 from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.supervisor_role import SUPERVISORS

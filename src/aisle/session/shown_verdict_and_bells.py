@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from aisle.errors import AisleError, SettingsError, StorageError
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
-from aisle.session.job_context import SessionContext
-from aisle.session.profile_in_force import ProfileInForce
+from aisle.session.job_context_and_query_answers import SessionContext
+from aisle.session.profile import ProfileInForce
 
 ALARM_MESSAGES = ("session.not_saved", "session.inputs_not_saved", "session.cannot_save")
 """Messages that stand while nothing can be written."""

@@ -1,6 +1,6 @@
 """Signing in and out at the terminal: start of a session, jobs that the person left open, and removed people.
 
-Who the person is: `job_context`. Checks of a PIN: `pin_check`.
+Who the person is: `job_context_and_query_answers`. Checks of a PIN: `pin_check`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Opened, Resumed, SignIn, SignOut
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
 from aisle.outbox.local_notes import LANGUAGE
-from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import SessionPart
 from aisle.session.keep_and_restore_pages import KeptPages
+from aisle.session.page import CoveredQuestion
 from aisle.session.pending_question import NO_OPEN_QUESTIONS
 
 if TYPE_CHECKING:

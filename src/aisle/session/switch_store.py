@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from aisle.errors import AisleError, StorageError
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_and_database_folders import StoreFolder
 from aisle.host.switched_terminals_and_visited_stores import TerminalStore, mark_visited, save_terminal_store
 from aisle.jobs.job import LocalNote, SignIn, SignOut
 from aisle.jobs.view import GOOD, WRONG, Verdict, msg
 from aisle.session.event_runner import SessionPart
 from aisle.session.pending_question import NO_QUESTION
-from aisle.session.profile_from_settings import Profile
+from aisle.session.profile import Profile, SettingsWatch
 from aisle.session.shown_verdict_and_bells import error_message
 from aisle.session.sign_in_and_out import SignInFlow
 from aisle.session.store_connection import StoreAccess, close_store
-from aisle.session.watch_settings_files import SettingsWatch
 
 
 class OpenedStore(NamedTuple):

@@ -8,9 +8,9 @@ from typing import Final
 from aisle.errors import StorageError
 from aisle.jobs.job import Start
 from aisle.jobs.view import INFO, Tab, Verdict, msg
-from aisle.session.default_keys import TAB_NAMES
 from aisle.session.event_runner import SessionPart
 from aisle.session.job_stack import WITHOUT_WORK
+from aisle.session.terminal_screen_and_keys import TAB_NAMES
 
 _TEXTS: Final = {
     "today": msg("home.today"),

@@ -17,7 +17,7 @@ from aisle import named_tuple_json
 from aisle.errors import SettingsError
 from aisle.jobs.view import Verdict
 from aisle.scan.grammar_and_meaning_types import Meaning, Scan
-from aisle.scan.inputs import Line
+from aisle.scan.inputs_and_line_grouping import Line
 from aisle.session.ask_measured_quantity import quantity_label
 from aisle.session.job_stack import StackedJob
 

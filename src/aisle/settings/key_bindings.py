@@ -1,4 +1,6 @@
-"""Key bindings of the settings for a device: the command of each key. `session/default_keys` has the defaults.
+"""Key bindings of the settings for a device: the command of each key.
+
+`session/terminal_screen_and_keys` has the defaults.
 
     [keys]
     z = "undo"                  # a letter or a sign, with Enter; u still works

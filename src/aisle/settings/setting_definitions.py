@@ -140,6 +140,8 @@ class Settings(NamedTuple):
     """
     verified: bool = False
     """True if picking requires a scan of each location."""
+    verify_totes: bool = False
+    """True if a batch requires a scan of the tote after each take."""
     blind: bool = False
     """True if a count hides expected quantities until it is done."""
     known_people_only: bool = False
@@ -197,7 +199,7 @@ class Settings(NamedTuple):
     pools: tuple[str, ...] = ()
     """Stock pools in use, such as `1 Shop`; empty for those of the service. Names from the service take precedence."""
     restricted_codes: tuple[str, ...] = ()
-    """Patterns of in-store codes with weight or price, see aisle.scan.in_store_codes."""
+    """Patterns of in-store codes with weight or price, see aisle.scan.codes_of_store_and_suppliers."""
     client_reference: str = "reference"
     """Field for the id of an operation at a service without idempotency keys: `reference`, `source`, or `off`."""
     settle_seconds: Decimal = Decimal(120)

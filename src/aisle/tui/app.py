@@ -1,36 +1,42 @@
-"""Textual app between the driver and a session: passes inputs on, paints frames, rings the terminal's bell."""
+"""Textual app between driver and session: passes inputs and clicks on, paints frames, rings the terminal's bell."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
+from textual.errors import NoWidget
 from textual.geometry import Offset, Size
 from textual.screen import Screen
 
-from aisle.jobs.screen_sizes import is_desk_size
-from aisle.jobs.view import CHANGED_S, Frame, ListView
-from aisle.safe_text import supports_utf8
-from aisle.scan.inputs import DecodedInput
-from aisle.tui.clicks import ClickTranslator
+from aisle.jobs.view import CHANGED_S, Frame, ListView, View, is_desk_size
+from aisle.scan.inputs_and_line_grouping import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, DecodedInput, Key, typed_line
+from aisle.terminal_text import supports_utf8
 from aisle.tui.driver import AisleDriver, TerminalInput, terminal_size
-from aisle.tui.layout import page_parts
+from aisle.tui.layout import styled_lines_and_page_parts
 from aisle.tui.layout.screen import layout_parts
 from aisle.tui.message_text import MessageWriter
-from aisle.tui.mouse import MouseInput
-from aisle.tui.screens.chart_screen import ChartScreen
-from aisle.tui.screens.dashboard_screen import DashboardScreen
-from aisle.tui.screens.list_screen import BoardScreen, ListScreen
-from aisle.tui.screens.page_screen import PageScreen, style_path
-from aisle.tui.screens.record_screen import RecordScreen, RecordWithSideScreen
-from aisle.tui.screens.step_screen import StepScreen
+from aisle.tui.mouse import DOUBLE_CLICK_S, PALETTE_LABEL, ClickTarget, MouseInput
+from aisle.tui.screens.page_screens import (
+    BoardScreen,
+    ChartScreen,
+    DashboardScreen,
+    ListScreen,
+    PageScreen,
+    RecordScreen,
+    RecordWithSideScreen,
+    StepScreen,
+    style_path,
+)
 from aisle.tui.themes import default_theme, theme_in_force, themes
+from aisle.tui.widgets.page_widgets import LinesWidget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,13 +117,13 @@ class AisleApp(App[int], inherit_bindings=False):
     CSS_PATH: ClassVar[str] = style_path("app")
     ENABLE_COMMAND_PALETTE = False
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
-        page_parts.STEP: StepScreen,
-        page_parts.LIST: ListScreen,
-        page_parts.BOARD: BoardScreen,
-        page_parts.RECORD: RecordScreen,
-        page_parts.RECORD_WITH_SIDE: RecordWithSideScreen,
-        page_parts.CHART: ChartScreen,
-        page_parts.DASHBOARD: DashboardScreen,
+        styled_lines_and_page_parts.STEP: StepScreen,
+        styled_lines_and_page_parts.LIST: ListScreen,
+        styled_lines_and_page_parts.BOARD: BoardScreen,
+        styled_lines_and_page_parts.RECORD: RecordScreen,
+        styled_lines_and_page_parts.RECORD_WITH_SIDE: RecordWithSideScreen,
+        styled_lines_and_page_parts.CHART: ChartScreen,
+        styled_lines_and_page_parts.DASHBOARD: DashboardScreen,
     }
     """Screen of each kind of page. A screen is made when its kind is first shown."""
 
@@ -426,3 +432,59 @@ def run_app(
         return app.return_code or 0
     finally:
         session.close()
+
+
+_KEY_LABEL: Final = re.compile(rf"F\d{{1,2}}|{re.escape(PALETTE_LABEL)}")
+"""Labels of keys that are pressed, not typed."""
+
+_WHEEL_KEYS: Final = {"wheel_up": ("scrollup", "pageup"), "wheel_down": ("scrolldown", "pagedown")}
+"""Keys of the wheel: in a list, and on another page."""
+
+
+class ClickTranslator:
+    """Translates mouse inputs. A click on a row selects it, a double click opens it; a click on a key types it."""
+
+    def __init__(self) -> None:
+        self._last: tuple[MouseInput, float] | None = None
+        """Last click and its time."""
+
+    def inputs(self, mouse: MouseInput, screen: Screen[Any], frame: Frame, at: float) -> list[DecodedInput]:
+        """Return the inputs that a mouse input stands for, none while text is typed or where nothing can be clicked."""
+        if mouse.action in _WHEEL_KEYS:
+            return [Key(_WHEEL_KEYS[mouse.action][not isinstance(frame.view, ListView)])]
+        is_double = self._last is not None and self._last[0] == mouse and at - self._last[1] <= DOUBLE_CLICK_S
+        self._last = None if is_double else (mouse, at)
+        is_typing = bool(frame.typed) and frame.view.name != "palette"  # its words list the rows to choose from
+        target = None if is_typing else _target(mouse, screen)
+        if target is None:
+            return []
+        if target.kind == "chip":
+            return [] if is_double else [Key(f"{CHIP_KEY}{target.key}")]
+        if target.kind == "head":
+            return [] if is_double else [Key(f"{SORT_KEY}{target.key}")]
+        if target.kind == "tab":
+            return [] if is_double else [Key(f"{TAB_KEY}{frame.tabs[int(target.key)].name}")]
+        if _KEY_LABEL.fullmatch(target.key):
+            return [] if is_double else [Key(target.key.lower())]
+        if target.kind == "row":
+            return _choose_row(int(target.key), frame.view, is_double=is_double)
+        return [] if is_double else [typed_line(target.key, at)]
+
+
+def _choose_row(place: int, view: View, *, is_double: bool) -> list[DecodedInput]:
+    """Return the inputs that select a row of the list, and open it after a double click."""
+    if not isinstance(view, ListView) or place >= len(view.rows):
+        return []  # the page has changed
+    select = Key(f"{ROW_KEY}{view.first + place}")
+    return [select, Key("enter")] if is_double else [select]
+
+
+def _target(mouse: MouseInput, screen: Screen[Any]) -> ClickTarget | None:
+    """Return what lies under the mouse."""
+    try:
+        widget, region = screen.get_widget_at(mouse.column, mouse.row)
+    except NoWidget:
+        return None
+    return (
+        widget.click_target(mouse.column - region.x, mouse.row - region.y) if isinstance(widget, LinesWidget) else None
+    )

@@ -17,10 +17,10 @@ from typing import Any, Final, TextIO
 
 from textual.app import App
 
-from aisle.scan.inputs import ADDRESS_KEY, Key
-from aisle.terminal_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
+from aisle.browser_addresses_and_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
+from aisle.scan.inputs_and_line_grouping import ADDRESS_KEY, Key
 from aisle.tui.driver import AisleDriver
-from aisle.tui.output_thread import MAX_UNWRITTEN, TerminalWriter
+from aisle.tui.terminal_output import MAX_UNWRITTEN, TerminalWriter
 
 _PIECE_BYTES: Final = 48 << 10
 """Bytes of a file in one message; a multiple of three, so that the pieces' Base64 has no padding but at the end."""

@@ -27,14 +27,21 @@ from typing import Any, Final, Protocol, TextIO
 from textual.app import App
 from textual.driver import Driver
 
+from aisle.browser_addresses_and_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import PALETTE_KEY, SAME_SCAN_S, DecodedInput, EscapeInput, Key, Line, OpenLine
-from aisle.scan.line_grouping import LineGrouper
-from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
-from aisle.tui.key_of_escape_sequence import parse_key
+from aisle.scan.escape_sequences import parse_key
+from aisle.scan.inputs_and_line_grouping import (
+    PALETTE_KEY,
+    SAME_SCAN_S,
+    DecodedInput,
+    EscapeInput,
+    Key,
+    Line,
+    LineGrouper,
+    OpenLine,
+)
 from aisle.tui.mouse import MOUSE_OFF, MOUSE_ON, MouseInput, parse_mouse
-from aisle.tui.output_thread import TerminalWriter
-from aisle.tui.terminal_diff import TerminalDiff
+from aisle.tui.terminal_output import TerminalDiff, TerminalWriter
 
 ONE_KEY_S: Final = 0.15
 """Seconds of silence after which one letter acts without Enter. A scanner sends its next character much sooner."""

@@ -1,8 +1,8 @@
 """Text of messages: turns the message ids of views into cleaned text of the right length and language.
 
 A message has one or several lengths, short first; the longest that fits is used. Its arguments are described in
-`aisle.messages.load_and_parse`. Command letters are the same in every language, so that printed barcodes and habits
-work in all of them; their texts are translated.
+`aisle.messages.messages_of_language`. Command letters are the same in every language, so that printed barcodes and
+habits work in all of them; their texts are translated.
 """
 
 from __future__ import annotations
@@ -15,11 +15,16 @@ from typing import NamedTuple
 
 from aisle.jobs.job import format_money, format_number
 from aisle.jobs.view import Msg
-from aisle.messages.language_formats import LANGUAGE_FORMATS, LanguageFormat
-from aisle.messages.load_and_parse import MessagePart, PluralForms, message_lengths, parse_message
-from aisle.safe_text import clean, to_ascii
+from aisle.messages.messages_of_language import (
+    LANGUAGE_FORMATS,
+    LanguageFormat,
+    MessagePart,
+    PluralForms,
+    message_lengths,
+    parse_message,
+)
 from aisle.settings.setting_definitions import ENGLISH
-from aisle.text_cells import ASCII_ELLIPSIS, ELLIPSIS, fit, fit_middle, width
+from aisle.terminal_text import ASCII_ELLIPSIS, ELLIPSIS, clean, fit, fit_middle, to_ascii, width
 
 Value = str | int | Decimal | Msg
 

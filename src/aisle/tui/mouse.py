@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from aisle.scan.inputs import PALETTE_KEY
-from aisle.text_cells import width
-from aisle.tui.layout.styled_lines import LATE, QUIET, READY, WARNING, StyledLine, base_role, role_argument
+from aisle.scan.inputs_and_line_grouping import PALETTE_KEY
+from aisle.terminal_text import width
+from aisle.tui.layout.styled_lines_and_page_parts import (
+    LATE,
+    QUIET,
+    READY,
+    WARNING,
+    StyledLine,
+    base_role,
+    role_argument,
+)
 
 MOUSE_ON: Final = "\x1b[?1000h\x1b[?1006h"
 MOUSE_OFF: Final = "\x1b[?1006l\x1b[?1000l"

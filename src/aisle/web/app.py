@@ -23,18 +23,15 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from aisle.allocator import return_freed_memory
+from aisle.browser_addresses_and_packets import MAX_COLUMNS, MAX_ROWS, PAGES
 from aisle.caller_addresses import Network, address_key, is_loopback, sender
-from aisle.page_addresses import PAGES
 from aisle.server.connections import ConnectionLimits, repeats_filtered
-from aisle.server.http_server import HttpServer, server_config
+from aisle.server.http_server import HttpServer, return_freed_memory, server_config
 from aisle.server.limited_websocket import PING_INTERVAL_S, LimitedWebSocket
-from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.web import pages
 from aisle.web.app_process import Start
-from aisle.web.page_socket import PageSocket
 from aisle.web.sign_ins import BrowserSession, CheckTurns, FailedAttempts, Person, SignIns
-from aisle.web.windows import KEEP_S, Opening, PageRequest, Windows, is_address
+from aisle.web.windows import KEEP_S, Opening, PageRequest, PageSocket, Windows, is_address
 
 GRACE_S: Final = 5
 LONGEST_HEAD: Final = 32 << 10

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from aisle.terminal_packets import HEADER_BYTES, MAX_PACKET_BYTES, PRELUDE, encode_packet
+from aisle.browser_addresses_and_packets import HEADER_BYTES, MAX_PACKET_BYTES, PRELUDE, encode_packet
 
 log = logging.getLogger("aisle.web")
 

@@ -1,6 +1,6 @@
 """Sign-ins of browsers, and failed attempts by address, which are limited and logged.
 
-People are locked by the service: `service/auth/pin_hashes_and_locks`.
+People are locked by the service: `service/auth/tokens_and_pins`.
 
 A sign-in is a random cookie, stored as a hash for a limited time, and in a file for the next process.
 """
@@ -146,7 +146,7 @@ class Try(NamedTuple):
 class FailedAttempts:
     """Failed attempts by address, against guessing with many people.
 
-    The service locks a person (`auth.pin_hashes_and_locks`).
+    The service locks a person (`auth.tokens_and_pins`).
 
     An attempt counts as failed from its start, so that simultaneous attempts have the same limit as sequential ones.
     """

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from aisle.cli.doctor import cache_and_outbox, check_and_print_settings, courier, host_and_terminal, service
+from aisle.cli.doctor import host_settings_and_terminal, service, store_files_and_courier
 from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
@@ -42,10 +42,10 @@ def doctor(
     if show_settings:
         findings += [
             finding
-            for finding in _run_check("settings", check_and_print_settings.check_settings, loaded)
+            for finding in _run_check("settings", host_settings_and_terminal.check_settings, loaded)
             if finding.verdict == WRONG
         ]
-        check_and_print_settings.print_settings(loaded, findings, as_json=as_json)
+        host_settings_and_terminal.print_settings(loaded, findings, as_json=as_json)
         return int(bool(findings))
     for name, check in checks(_named(database) if database else None):
         findings += _run_check(name, check, loaded)
@@ -60,23 +60,23 @@ def _named(database: str) -> Path | str:
 def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
     """Return the checks in order, with their names; with `database`, also the sizes of that service database."""
     return (
-        ("python", host_and_terminal.check_python),
-        ("sqlite", host_and_terminal.check_sqlite),
-        ("home", host_and_terminal.check_home),
-        ("disk", host_and_terminal.check_disk),
-        ("settings", check_and_print_settings.check_settings),
-        ("token", check_and_print_settings.check_token),
+        ("python", host_settings_and_terminal.check_python),
+        ("sqlite", host_settings_and_terminal.check_sqlite),
+        ("home", host_settings_and_terminal.check_home),
+        ("disk", host_settings_and_terminal.check_disk),
+        ("settings", host_settings_and_terminal.check_settings),
+        ("token", host_settings_and_terminal.check_token),
         ("service", partial(service.check_service, needs_store=database is None)),
-        ("courier", courier.check_courier),
-        ("link", courier.check_link),
-        ("cache", cache_and_outbox.check_cache),
-        ("outbox", cache_and_outbox.check_outbox),
-        ("journal", cache_and_outbox.check_journal),
-        ("sizes", host_and_terminal.sizes),
-        *((("sizes", lambda _: host_and_terminal.database(database)),) if database else ()),
-        ("sessions", cache_and_outbox.check_sessions),
-        ("terminal", host_and_terminal.check_terminal),
-        ("scanner", host_and_terminal.check_scanner),
+        ("courier", store_files_and_courier.check_courier),
+        ("link", store_files_and_courier.check_link),
+        ("cache", store_files_and_courier.check_cache),
+        ("outbox", store_files_and_courier.check_outbox),
+        ("journal", store_files_and_courier.check_journal),
+        ("sizes", host_settings_and_terminal.sizes),
+        *((("sizes", lambda _: host_settings_and_terminal.database(database)),) if database else ()),
+        ("sessions", store_files_and_courier.check_sessions),
+        ("terminal", host_settings_and_terminal.check_terminal),
+        ("scanner", host_settings_and_terminal.check_scanner),
     )
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from aisle.safe_text import clean, supports_utf8, to_ascii
+from aisle.terminal_text import clean, supports_utf8, to_ascii
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
 """Verdicts: as it should be; worth knowing; not working, or work is in danger."""

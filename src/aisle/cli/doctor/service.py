@@ -12,22 +12,23 @@ from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from aisle.cli.doctor.report import Finding, note, ok, wrong
+from aisle.cli.print_rows_and_messages import list_name, reason_text
 from aisle.cli.service_client import service_client, store_folder_of
-from aisle.cli.stored_messages_in_english import list_name, reason_text
 from aisle.client import Client, Response
-from aisle.client.errors import CERTIFICATE_ERROR, ClientError, NotSent, TransportError, message_of
-from aisle.courier.check_service_and_readable_lists import (
+from aisle.client.responses_and_errors import CERTIFICATE_ERROR, ClientError, NotSent, TransportError, message_of
+from aisle.courier.link_state import unread_reason
+from aisle.courier.service_features_and_lists import (
     CHECKED_LISTS,
+    Features,
+    features_of_headers,
     list_error,
     lists_of_service,
     send_one_row_request,
 )
-from aisle.courier.request_failure_messages import unread_reason
-from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import AisleError
-from aisle.safe_text import clean
 from aisle.settings.setting_definitions import EMBEDDED, service_url
 from aisle.settings.settings_files_and_folders import LoadedSettings
+from aisle.terminal_text import clean
 
 TIMEOUT_S = 10.0
 """Seconds that the service may take for a minimal request."""

@@ -2,8 +2,8 @@
 
 It knows the client and the contract, and asks the service only through `Client`. Start reading at `sender.load`.
 `file_layouts_and_columns` defines the files and where their records go. `checked_rows` reads a file (`csv_dialect`,
-`local_number_and_date_notation`, `clean_cells_by_column_kind`, `why_row_is_bad`), `records` makes bodies of its rows,
-`conflicts_with_service` compares them with the service, `select_counts_to_send` chooses the counts of stock, and
+`local_number_and_date_notation`, `cells_of_columns`, `bad_headers_and_rows`), `records` makes bodies of its rows,
+`conflicts_with_service` compares them with the service, `counts_sent_once` chooses the counts of stock, and
 `report` has the findings and texts.
 """
 

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import re
 
-from aisle.barcode_lookup_keys import add_on_bases, normalise_code
-from aisle.barcode_numbers import expected_check_digit, has_valid_check_digit, wrong_check_digit
-from aisle.client.csv_load.clean_cells import (
+from aisle.barcode_numbers import (
+    add_on_bases,
+    expected_check_digit,
+    has_valid_check_digit,
+    normalise_code,
+    wrong_check_digit,
+)
+from aisle.client.csv_load.clean_cells_and_keys import (
     BETWEEN_DIGITS,
     BLANKS,
     CLEAR_WORDS,
     NO_VALUE_WORDS,
     QUOTED_FORMULA,
     QUOTES,
+    SIGNS,
     CleanedCell,
     clean_value,
     join_changes,
     join_digits,
+    odd_sign,
     refuse_error,
     refuse_grouped,
     restore_digits,
     trim_blanks,
 )
-from aisle.client.csv_load.key_forms import SIGNS, odd_sign
 from aisle.client.csv_load.local_number_and_date_notation import LOCAL_FLAGS, Notation
 
 _NOT_INSIDE = re.compile(r"(?<![^\s,;|/])n/a(?![^\s,;|/])", re.IGNORECASE)

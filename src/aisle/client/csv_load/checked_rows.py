@@ -10,8 +10,22 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.client.csv_load.clean_cells import CLEAR_WORDS, fold_code, trim_blanks
-from aisle.client.csv_load.clean_cells_by_column_kind import (
+from aisle.client.csv_load.bad_headers_and_rows import (
+    BLANK_CHARACTERS,
+    BROKEN_INSIDE,
+    DECIMAL_KINDS,
+    POSSIBLE_ROWS,
+    BadRowReasons,
+    TableForm,
+    cells_of_line,
+    check_header,
+    csv_error_reason,
+    half_quoted_reason,
+    inner_reason,
+    normalize_header,
+    opening_reason,
+)
+from aisle.client.csv_load.cells_of_columns import (
     CLEANERS,
     DATE,
     DOTTED_CODE,
@@ -20,33 +34,17 @@ from aisle.client.csv_load.clean_cells_by_column_kind import (
     NUMBERS,
     POOL,
     WHOLE,
+    Column,
     is_one_or_two,
     split_numbers,
 )
-from aisle.client.csv_load.columns import Column
+from aisle.client.csv_load.clean_cells_and_keys import CLEAR_WORDS, fold_code, suggestion, trim_blanks
 from aisle.client.csv_load.csv_dialect import csv_reader, detect_dialect, open_csv, split_first_row, unwrapped
-from aisle.client.csv_load.csv_header import check_header, normalize_header
 from aisle.client.csv_load.file_layouts_and_columns import FileLayout
-from aisle.client.csv_load.key_forms import suggestion
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import CURRENCY_NAMES, currency_of, split_unit, with_cents
 from aisle.client.csv_load.report import FileNotes
-from aisle.client.csv_load.stray_quotation_marks import (
-    POSSIBLE_ROWS,
-    TableForm,
-    cells_of_line,
-    half_quoted_reason,
-    inner_reason,
-    opening_reason,
-)
 from aisle.client.csv_load.value_warnings import ValueWarnings
-from aisle.client.csv_load.why_row_is_bad import (
-    BLANK_CHARACTERS,
-    BROKEN_INSIDE,
-    DECIMAL_KINDS,
-    BadRowReasons,
-    csv_error_reason,
-)
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""

@@ -10,12 +10,11 @@ from collections.abc import AsyncGenerator, Callable, Collection, Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from aisle.barcode_lookup_keys import index_keys, lookup_keys, may_identify
+from aisle.barcode_numbers import index_keys, lookup_keys, may_identify
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
-from aisle.client.csv_load.clean_cells import fold_code
+from aisle.client.csv_load.clean_cells_and_keys import fold_code, nearest
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS
-from aisle.client.csv_load.key_forms import nearest
 from aisle.client.csv_load.service_reads import (
     MAX_SINGLE_READS,
     as_file_warning,

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
+from aisle.client.csv_load.clean_cells_and_keys import comparable_key, difference_reason, fold_difference, fold_key
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, PEOPLE, price_of
-from aisle.client.csv_load.key_forms import comparable_key, difference_reason, fold_difference, fold_key
 from aisle.client.csv_load.report import format_rows
 from aisle.client.csv_load.service_reads import store_numbers
-from aisle.client.errors import ClientError, ServerError, TransportError
+from aisle.client.responses_and_errors import ClientError, ServerError, TransportError
 
 
 def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> tuple[dict[int, str], dict[int, int]]:

@@ -8,8 +8,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.client.csv_load.clean_cells import INVISIBLE
-from aisle.client.csv_load.key_forms import SIGNS
+from aisle.client.csv_load.clean_cells_and_keys import INVISIBLE, SIGNS
 from aisle.client.csv_load.number_cells import COMMA, POINT
 
 _MONTHS = (

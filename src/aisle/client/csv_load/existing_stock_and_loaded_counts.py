@@ -1,7 +1,7 @@
 """Stock in the service before a load: which products keep stock, which counts were loaded before, and which
 locations others have counted since: their quantity stays without `--recount`.
 
-So an interrupted load counts nothing twice (`load_id_file`).
+So an interrupted load counts nothing twice (`counts_sent_once`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import FileNotes, LoadError, unread_error
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, location_codes, queries_for
 from aisle.client.csv_load.work_during_load import LOAD_REFERENCE, is_conditional
-from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
 from aisle.client.paging import Row
+from aisle.client.responses_and_errors import ClientError, Forbidden, NotFound, TransportError
 from aisle.contract.request_encoding import QueryValue
 
 _CHAIN = ""

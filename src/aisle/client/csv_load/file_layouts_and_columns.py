@@ -11,11 +11,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, Required, get_args, get_origin, get_type_hints
 
-from aisle.client.csv_load import clean_cells_by_column_kind as kinds
-from aisle.client.csv_load.columns import Column, parse_fields
-from aisle.client.csv_load.parse_cleaned_cells import (
+from aisle.client.csv_load import cells_of_columns as kinds
+from aisle.client.csv_load.cells_of_columns import (
+    Column,
     Parser,
     parse_boolean,
+    parse_fields,
     parse_list,
     parse_number,
     parse_numbers,

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load.barcode_cells import split_container
+from aisle.client.csv_load.cells_of_columns import DATE, MONEY, NUMBER, WHOLE
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values
-from aisle.client.csv_load.clean_cells import join_digits
-from aisle.client.csv_load.clean_cells_by_column_kind import DATE, MONEY, NUMBER, WHOLE
+from aisle.client.csv_load.clean_cells_and_keys import join_digits
 from aisle.client.csv_load.date_cells import SERIAL_START, is_recent_day
 from aisle.client.csv_load.file_layouts_and_columns import (
     ATTRIBUTES,
@@ -29,7 +29,7 @@ from aisle.client.csv_load.file_layouts_and_columns import (
 )
 from aisle.client.csv_load.price_conflicts_with_store import PRICE_JUMP, is_far
 from aisle.client.csv_load.report import BECOMES, BELOW_ZERO, FROM_PRICE, TAKES_AWAY
-from aisle.client.csv_load.store_time_zones import clock_reason
+from aisle.client.csv_load.service_reads import clock_reason
 from aisle.client.paging import Row
 
 _SSCC_DIGITS = 18

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from aisle.client.client import Client
+from aisle.client.csv_load.cells_of_columns import CODE, DOTTED_CODE, LIST, TEXT
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
-from aisle.client.csv_load.clean_cells import join_digits
-from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DOTTED_CODE, LIST, TEXT
+from aisle.client.csv_load.clean_cells_and_keys import join_digits
 from aisle.client.csv_load.file_layouts_and_columns import (
     ATTRIBUTES,
     DELIVERIES,

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from aisle.client.client import Client
+from aisle.client.csv_load.cells_of_columns import MONEY, REMOVABLE_PRICES
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
-from aisle.client.csv_load.clean_cells import CLEAR_WORDS
-from aisle.client.csv_load.clean_cells_by_column_kind import MONEY
-from aisle.client.csv_load.columns import REMOVABLE_PRICES
+from aisle.client.csv_load.clean_cells_and_keys import CLEAR_WORDS
 from aisle.client.csv_load.file_layouts_and_columns import (
     DELIVERIES,
     DISCOUNT_PRICES,
@@ -27,8 +26,8 @@ from aisle.client.csv_load.service_reads import (
     store_numbers,
     store_rows,
 )
-from aisle.client.errors import ClientError
 from aisle.client.paging import Row
+from aisle.client.responses_and_errors import ClientError
 
 PRICE_JUMP = 20
 """Factor beyond which a new price is doubted: a lost decimal mark makes 99 of 0.99."""

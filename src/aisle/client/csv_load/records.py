@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aisle.client.csv_load.bad_headers_and_rows import footer_reason
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values, group_by_key
-from aisle.client.csv_load.clean_cells import trim_blanks
+from aisle.client.csv_load.clean_cells_and_keys import fold_key, has_thousands, trim_blanks
 from aisle.client.csv_load.conflicting_rows import find_conflicts
 from aisle.client.csv_load.fields_replaced_by_other_file import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.csv_load.file_layouts_and_columns import (
@@ -34,9 +35,16 @@ from aisle.client.csv_load.implausible_values import (
     warn_of_picked,
     warn_of_state,
 )
-from aisle.client.csv_load.key_forms import fold_key, has_thousands
-from aisle.client.csv_load.records_left_out_for_bad_keys import DamagedCount, DamagedLines, damaged_counts
 from aisle.client.csv_load.report import BECOMES, BadRow, LoadError, not_read_reason
+from aisle.client.csv_load.rows_left_out import (
+    DamagedCount,
+    DamagedLines,
+    PlacedRows,
+    Placeless,
+    Reading,
+    damaged_counts,
+    plain_number,
+)
 from aisle.client.csv_load.shared_codes import (
     CODE_COLUMNS,
     NUMBER_COLUMN,
@@ -46,9 +54,7 @@ from aisle.client.csv_load.shared_codes import (
     keys_in_column,
     warn_of_unit,
 )
-from aisle.client.csv_load.totals_and_unplaced_stock import PlacedRows, Placeless, Reading, plain_number
 from aisle.client.csv_load.value_warnings import GROUPED
-from aisle.client.csv_load.why_row_is_bad import footer_reason
 from aisle.client.paging import Row
 
 STORE_FLAGS = ("is_active", "is_active_data_exchange")

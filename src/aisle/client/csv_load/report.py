@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS
 from aisle.errors import AisleError
-from aisle.safe_text import MAX_LENGTH, REPLACEMENT, clean, end_sentence
+from aisle.terminal_text import MAX_LENGTH, REPLACEMENT, clean, end_sentence
 
 BECOMES = "and becomes"
 """Words of warnings that say what a row does."""
@@ -113,7 +113,7 @@ _COUNTED_ANEW = "with --recount, each row of stock.csv is counted anew"
 _AFTER_INTERRUPTION = f"The last load of these files was cut off; this one goes on: {_NOTHING_TWICE}."
 _RECOUNT_GOES_ON = (
     "The last recount of these files was cut off; this one goes on: what it had counted is not counted again, and what"
-    " others counted since is named."
+    " others counted since is named (to count all rows anew, load with --recount once more after its end)."
 )
 _RECOUNT_UNFINISHED = (
     "The last recount of this stock.csv was cut off, and a load without --recount does not finish it: the rows that it"
@@ -195,9 +195,9 @@ class FileNotes:
         self._remarks[text] = None
 
     def add_field_change(self, field: str, count: int, first: str) -> None:
-        """Add the number of records whose field the load changed, with the values of the first."""
+        """Add the number of records whose field the load changed, with the values of the first, if they are known."""
         before, kept = self._field_changes.get(field, (0, first))
-        self._field_changes[field] = before + count, kept
+        self._field_changes[field] = before + count, kept or first
 
     def add_change(self, text: str, line: int) -> None:
         """Add a change in a row."""
@@ -227,7 +227,10 @@ class FileNotes:
             yield f"{self.file}: warning: {end_sentence(_shown(what))}"
         for name, (count, first) in self._field_changes.items():
             records = "1 record" if count == 1 else f"{count} records, in the first"
-            yield f"{self.file}: {_shown(f'{name} changed in {records}: {first}')}."
+            if first:
+                yield f"{self.file}: {_shown(f'{name} changed in {records}: {first}')}."
+        if others := [f"{name} ({count})" for name, (count, first) in self._field_changes.items() if not first]:
+            yield f"{self.file}: changed too, in so many records: {', '.join(map(clean, others))}."
         for what, lines in self._changes.items():
             yield f"{self.file}: changed in {format_rows(lines, limits)}: {clean(what)}."
         for what, found in self._findings.items():

@@ -20,18 +20,26 @@ from aisle.client.csv_load.batch_responses import (
     LINE_INDEX,
     POOL_FIELD,
     Confirmed,
+    Difference,
     ask_meanwhile,
+    describe_differences,
     is_replayed,
     note_changes,
     record_counts,
     refused_row,
     was_carried_out,
     with_column_names,
+    with_differences,
 )
 from aisle.client.csv_load.checked_rows import CsvTable
+from aisle.client.csv_load.clean_cells_and_keys import bare_codes, nearest, suggestion
 from aisle.client.csv_load.conflicting_rows import warn_of_refused_users
-from aisle.client.csv_load.conflicts_with_service import compare_with_service, warn_of_missing_supervisors
-from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
+from aisle.client.csv_load.conflicts_with_service import (
+    ChangedOrders,
+    compare_with_service,
+    warn_of_missing_supervisors,
+)
+from aisle.client.csv_load.counts_sent_once import CountsToSend, LoadId, kept_load_id
 from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.file_layouts_and_columns import (
@@ -45,10 +53,6 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     STOCK,
     STORE_PRODUCTS,
 )
-from aisle.client.csv_load.key_forms import bare_codes, nearest, suggestion
-from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
-from aisle.client.csv_load.load_id_file import kept_load_id
-from aisle.client.csv_load.order_and_delivery_conflicts_with_service import ChangedOrders
 from aisle.client.csv_load.price_conflicts_with_store import CHAIN_PRICES, warn_of_own_prices
 from aisle.client.csv_load.records import (
     NO_FINDINGS,
@@ -71,16 +75,22 @@ from aisle.client.csv_load.report import (
     Meanwhile,
     NotLoaded,
 )
-from aisle.client.csv_load.select_counts_to_send import CountsToSend
-from aisle.client.csv_load.service_reads import location_codes, read_units
-from aisle.client.csv_load.store_time_zones import read_zone
+from aisle.client.csv_load.service_reads import location_codes, read_units, read_zone
 from aisle.client.csv_load.work_during_load import LOG_READ
-from aisle.client.errors import ClientError, NotSent, ServerError, TransportError, message_of
-from aisle.client.outcome import Outcome, outcome_of
-from aisle.client.response_and_json_limits import Response
+from aisle.client.csv_load.wrong_keys import find_mistaken_keys, find_unknown_keys
+from aisle.client.responses_and_errors import (
+    ClientError,
+    NotSent,
+    Outcome,
+    Response,
+    ServerError,
+    TransportError,
+    message_of,
+    outcome_of,
+)
 from aisle.contract.request_encoding import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
-from aisle.safe_text import clean, end_sentence
+from aisle.terminal_text import clean, end_sentence
 
 MAX_TRIES = 6
 FIRST_WAIT = 0.5
@@ -134,12 +144,12 @@ async def load(
 
         def report(meanwhile: Meanwhile) -> LoadReport:
             unknown = unknown_files(directory)
-            of_load = stopped, name.is_resumed, service_name, meanwhile, recount, bool(name.recount)
+            of_load = stopped, name.is_resumed, service_name, meanwhile, recount, name.has_unfinished_recount
             return LoadReport(tuple(run.report() for run in runs), tuple(bad), unknown, *of_load)
 
         for table in found:
             run = FileLoad(
-                table, client, name.id, before, confirmed, replaced, strict, progress or _ignore_progress, sleep
+                table, client, name, before, confirmed, replaced, strict, progress or _ignore_progress, sleep
             )
             is_whole = False
             try:
@@ -182,7 +192,7 @@ class FileLoad:
         self,
         table: CsvTable,
         client: Client,
-        load_id: str,
+        load_id: LoadId,
         loaded_stock: LoadedStock | None,
         confirmed: Confirmed,
         replaced: ReplacedFields,
@@ -207,12 +217,14 @@ class FileLoad:
         self._is_mixed = False
         self._findings = NO_FINDINGS
         self._is_stock = table.layout is STOCK
-        self._counts = CountsToSend(table, client, loaded_stock, lambda row: self._add_bad_rows(0, row))
+        self._counts = CountsToSend(
+            table, client, loaded_stock, load_id.recount, lambda row: self._add_bad_rows(0, row)
+        )
         self._changed_orders = ChangedOrders(client, table.notes)
         self._run_key = secrets.token_hex(8)
-        self._load_id = load_id
+        self._load_id = load_id.id
         # A count is done once for each load; everything else once for each run.
-        self._batch_key = load_id if self._is_stock else self._run_key
+        self._batch_key = load_id.id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
         self._is_read = False
         self._last_line = 0
@@ -256,12 +268,14 @@ class FileLoad:
         self._findings = found._replace(replaced=self._replaced)
         if self._table.layout is PRODUCTS and found.prices is not None:
             await self._keep_created(found)
+        if self._is_stock:
+            await self._counts.start()
         for one in self._batches():
             if isinstance(one, BadRows):
                 self._refused_names |= {one.name} if one.name else set()
                 self._add_bad_rows(one.rows, *one.bad_rows)
             else:
-                if batch := await self._counts.select(one) if self._is_stock else one:
+                if batch := await self._select_counts(one) if self._is_stock else one:
                     await self._read_orders(batch)
                     await self._send(batch)
                 self._report_progress()
@@ -367,15 +381,9 @@ class FileLoad:
         differences = await self._differences(batch[0]) if is_there else None
         if not reason or differences == []:
             self._states["same"] += differences == []
-            batch = self._counts.without_counted_since(batch) if self._is_stock else self._without_changed_orders(batch)
-            self._rows += sum(record.rows for record in batch)
-            self._loaded_rows += sum(record.rows for record in batch)
-            self._loaded_records += len(batch)
-            self._last_line = max((self._last_line, *(record.line for record in batch)))
-            self._keep_lines(batch)
+            self._add_loaded(batch if self._is_stock else self._without_changed_orders(batch))
             if self._is_stock:
                 self._counts.done(batch)
-            self._stores |= dict.fromkeys(store for record in batch if (store := _named_or_created_store(record)))
         elif _record_store(batch[0]) in self._closed_stores or reason == _LOG_WENT_ON:
             await self._send(batch)
         elif len(batch) == 1:
@@ -391,6 +399,20 @@ class FileLoad:
             middle = len(batch) // 2
             await self._send(batch[:middle])
             await self._send(batch[middle:])
+
+    async def _select_counts(self, batch: Sequence[Record]) -> list[Record]:
+        """Return the counts that are sent, and add those that a recount had counted before it was cut off."""
+        new, counted = await self._counts.take_counted(batch)
+        self._add_loaded(counted)
+        return await self._counts.select(new) if new else []
+
+    def _add_loaded(self, batch: Sequence[Record]) -> None:
+        self._rows += sum(record.rows for record in batch)
+        self._loaded_rows += sum(record.rows for record in batch)
+        self._loaded_records += len(batch)
+        self._last_line = max((self._last_line, *(record.line for record in batch)))
+        self._keep_lines(batch)
+        self._stores |= dict.fromkeys(store for record in batch if (store := _named_or_created_store(record)))
 
     def _keep_lines(self, batch: Sequence[Record]) -> None:
         """Store the rows of loaded records, those that follow each other as one range."""
@@ -535,8 +557,10 @@ class FileLoad:
         parts = (target.operation.encode(), store.encode(), self._batch_key.encode(), key_suffix.encode(), body)
         key = f"load-{self._load_id}-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:40]}"
         headers = {"Idempotency-Key": key}
-        if self._is_stock and (position := self._counts.position(store)) is not None:
-            headers[LOG_READ] = str(position)
+        if self._is_stock:
+            self._counts.sending(batch, key)
+            if (position := self._counts.position(store)) is not None:
+                headers[LOG_READ] = str(position)
         if target.operation.startswith(EXTENSION_PREFIX):
             path = target.operation.replace("{store_number}", encode_segment(store) if store else "")
             response = await self._client.request_extension("POST", path, headers=headers, body=body)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from aisle.barcode_lookup_keys import index_keys, lookup_keys, split_codes
+from aisle.barcode_numbers import index_keys, lookup_keys, split_codes
+from aisle.client.csv_load.cells_of_columns import parse_objects
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow
 from aisle.client.csv_load.file_layouts_and_columns import PRODUCTS
-from aisle.client.csv_load.parse_cleaned_cells import parse_objects
 from aisle.client.paging import Row
 
 

@@ -21,8 +21,8 @@ from aisle.client.csv_load.existing_stock_and_loaded_counts import (
 )
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import STAYS, first_of, unread_error
-from aisle.client.errors import ClientError, TransportError
 from aisle.client.paging import Row
+from aisle.client.responses_and_errors import ClientError, TransportError
 
 _CHANGED = (
     "the goods there were changed by other work than a load, and are left as they are (to count them all the same, put"

@@ -7,22 +7,27 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from aisle.barcode_lookup_keys import split_codes
-from aisle.barcode_numbers import wrong_check_digit
-from aisle.client.csv_load.clean_cells import HIDDEN_IN_TEXT, NO_VALUE_WORDS, fold_code, join_digits
-from aisle.client.csv_load.clean_cells_by_column_kind import (
+from aisle.barcode_numbers import split_codes, wrong_check_digit
+from aisle.client.csv_load.cells_of_columns import (
     BARCODE,
     BARCODES,
     CLEANERS,
     CODE,
+    CODE_TEXTS,
     CONTAINER,
     DOTTED_CODE,
     LIST,
     TEXT,
+    Column,
 )
-from aisle.client.csv_load.columns import CODE_TEXTS, Column
+from aisle.client.csv_load.clean_cells_and_keys import (
+    HIDDEN_IN_TEXT,
+    NO_VALUE_WORDS,
+    fold_code,
+    has_thousands,
+    join_digits,
+)
 from aisle.client.csv_load.date_cells import MONTH_NAMES
-from aisle.client.csv_load.key_forms import has_thousands
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.report import FileNotes
 

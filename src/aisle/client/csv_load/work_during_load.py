@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from aisle.client.client import Client
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import unread_error
-from aisle.client.errors import ClientError, TooManyRows, TransportError
 from aisle.client.paging import Row
-from aisle.client.response_and_json_limits import Response, to_int64
+from aisle.client.responses_and_errors import ClientError, Response, TooManyRows, TransportError, to_int64
 from aisle.contract.request_encoding import QueryValue
-from aisle.decimal_of_row import to_decimal
+from aisle.row_values import to_decimal
 
 LOG_READ = "Aisle-Log-Read"
 """Header of a count: id of the last log entry that its sender has read."""
@@ -39,8 +38,8 @@ class WorkDuringLoad:
         self._own_ids: set[int] = set()
         self._seen: dict[tuple[str, str], Row] = {}
         """Last entry of others since the load began in a store, by store and product."""
-        self._since: dict[str, tuple[int, list[Row]]] = {}
-        """Entries of others behind the first batch that an interrupted load had sent, by store, and its last id."""
+        self._since: dict[str, list[Row]] = {}
+        """Entries of others since a recount that was cut off began, by store."""
 
     def position(self, store: str) -> int | None:
         """Return the id of the last entry that was read; None if the store is not watched."""
@@ -66,24 +65,30 @@ class WorkDuringLoad:
         """Record the entries that the service has made of a batch of this load."""
         self._own_ids.update(_ids_of(response))
 
-    async def counted_since(self, store: str, response: Response) -> list[Row]:
-        """Return the counts of others behind the entries of a batch that an interrupted load had sent."""
-        last = max(_ids_of(response), default=None)
-        if last is None:
-            return []
-        if store not in self._since or last < self._since[store][0]:
-            try:
-                rows = [row for row in await self._read_from(store, last + 1) if row.get("reference") != LOAD_REFERENCE]
-            except TransportError as error:
-                raise unread_error("What others counted since", error) from error
-            except ClientError:
-                rows = []
-            self._since[store] = last, rows
-            for row in rows:
-                self._seen[store, str(row.get("product_number") or "")] = row
-        return [
-            row for row in self._since[store][1] if int(row["id"]) > last and row.get("counted_quantity") is not None
-        ]
+    async def begin(self, store: str, first: int | None) -> None:
+        """Read what others did in a store since a recount that was cut off began behind an entry; None if unknown."""
+        if first is None or store in self._positions:
+            return
+        try:
+            rows = await self._read_from(store, first + 1)
+        except TransportError as error:
+            raise unread_error("What others counted since", error) from error
+        except ClientError:
+            return  # the log is read again, with the same result
+        self._positions[store] = max((int(row["id"]) for row in rows), default=first)
+        self._since[store] = [row for row in rows if row.get("reference") != LOAD_REFERENCE]
+        for row in self._since[store]:
+            self._seen[store, str(row.get("product_number") or "")] = row
+
+    def counted_since(self, count: Record, position: int | None) -> Row | None:
+        """Return the last count of others behind an entry, of the product at the same location or of all of it."""
+        code = count.body.get("location_code") or ""
+        found = None
+        for row in self._since.get(count.store, ()) if position is not None else ():
+            is_there = (row.get("location_code") or "") in ("", code)
+            if row.get("counted_quantity") is not None and is_there and int(row["id"]) > (position or 0):
+                found = row if row.get("product_number") == count.body["product_number"] else found
+        return found
 
     async def _read_from(self, store: str, first: int) -> list[Row]:
         query: dict[str, QueryValue] = {"store_number": store, "is_historic": True, "from_id": first, "page_size": 1000}

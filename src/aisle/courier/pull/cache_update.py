@@ -14,11 +14,10 @@ from itertools import islice
 from reprlib import repr as short_repr
 
 from aisle.cache.writer import CacheWriter, SkippedRow, WriteResult
-from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
-from aisle.courier.notify import location_topics, notification_topics
-from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.topics import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
+from aisle.client.responses_and_errors import InvalidResponse
+from aisle.courier.link_state import OperatorNotices
+from aisle.courier.notify import DELIVERY, LOCATION, ORDER, PRODUCT, Topic, location_topics, notification_topics
 
 
 class ReadOvertaken(Exception):

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
-from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
-from aisle.client.response_and_json_limits import to_int64
+from aisle.client.responses_and_errors import InvalidResponse, to_int64
 from aisle.contract.request_encoding import QueryValue, encode_segment
-from aisle.courier import topics
+from aisle.courier import notify
+from aisle.courier.notify import Topic
 from aisle.courier.pull.single_reads import SingleReads
-from aisle.courier.service_features import read_extension
-from aisle.courier.topics import Topic
+from aisle.courier.service_features_and_lists import read_extension
 from aisle.errors import ContractError
 
 CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
@@ -186,11 +185,11 @@ def _parse_mark(value: Any) -> str:
 def _topics_of_change(change: Row) -> tuple[Topic, ...]:
     """Return the topics to read: stock of a product, and its catalogue entry unless only store data changed."""
     name, key = str(change.get("topic")), str(change.get("key"))
-    if name == topics.LOG:
-        return (Topic(topics.LOG, f"{topics.ENTRY_PREFIX}{key}"),) if key.isascii() and key.isdecimal() else ()
-    if name == topics.PRODUCT and change.get("chain") is not False:
-        return Topic(topics.PRODUCT, key), Topic(topics.CATALOGUE, key)
-    return (Topic(name, "" if name == topics.RECOUNT else key),) if name in topics.ANNOUNCED else ()
+    if name == notify.LOG:
+        return (Topic(notify.LOG, f"{notify.ENTRY_PREFIX}{key}"),) if key.isascii() and key.isdecimal() else ()
+    if name == notify.PRODUCT and change.get("chain") is not False:
+        return Topic(notify.PRODUCT, key), Topic(notify.CATALOGUE, key)
+    return (Topic(name, "" if name == notify.RECOUNT else key),) if name in notify.ANNOUNCED else ()
 
 
 def _can_be_single(keys: Collection[str]) -> bool:

@@ -14,15 +14,15 @@ from math import inf
 from typing import Any
 
 from aisle.client.client import pages_by_count
-from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
 from aisle.client.paging import Row
-from aisle.courier import topics
-from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S, ListBackoffs, MissingLists
-from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
-from aisle.courier.operator_notices import OperatorNotices
+from aisle.client.responses_and_errors import ClientError, NotSent, RateLimited, Unauthorized
+from aisle.courier import notify
+from aisle.courier.link_state import REQUEST_ERRORS, OperatorNotices, ServiceLink, is_service_refusal, unread_reason
+from aisle.courier.notify import Topic, topics_of_operation
+from aisle.courier.pauses_and_wake_event import MAX_RETRY_S, ListBackoffs, MissingLists, Sleep, WakeEvent
 from aisle.courier.pull.change_feed import MAX_SINGLE_READS, ChangeFeed, Changes
 from aisle.courier.pull.full_sync import FullSync
-from aisle.courier.pull.full_sync_stages import (
+from aisle.courier.pull.full_sync_stages_and_progress import (
     DELIVERIES,
     HEADERS,
     LINES,
@@ -36,11 +36,8 @@ from aisle.courier.pull.full_sync_stages import (
 from aisle.courier.pull.read_timetable import PullIntervals, Timetable
 from aisle.courier.pull.run_queued_reads import LIST_OF_TOPIC, ReadQueue
 from aisle.courier.pull.single_reads import Query, SingleReads, unforeseen_is_invalid
-from aisle.courier.request_failure_messages import is_service_refusal, unread_reason
-from aisle.courier.topics import Topic, topics_of_operation
-from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.read_and_immediate_requests import FULL_SYNC, ORDER_LISTS
+from aisle.outbox.requests_and_token_holders import FULL_SYNC, ORDER_LISTS
 from aisle.stored_messages import StoredMessage
 
 FULL_SYNC_INTERVAL_S = 86400.0
@@ -55,7 +52,7 @@ MIN_CHANGES_INTERVAL_S = 1.0
 Nobody waits for the read: the operations stay in the overlay until then.
 """
 _READ_BY_KEY = frozenset(
-    (topics.ORDER, topics.PRODUCT, topics.LOCATION, topics.SURROUNDING, topics.DELIVERY, topics.AUDIT)
+    (notify.ORDER, notify.PRODUCT, notify.LOCATION, notify.SURROUNDING, notify.DELIVERY, notify.AUDIT)
 )
 """Topics that sessions request by their keys."""
 _MIN_CHECK_INTERVAL_S = 1.0
@@ -75,12 +72,12 @@ STOCK_CHANGES = "stock_changes"
 ASSIGNMENTS = "assignments"
 """Name of the missing list if assignments cannot be listed."""
 _STAGES_BY_TOPIC = {
-    topics.ORDER: (HEADERS, LINES),
-    topics.PRODUCT: (STOCK,),
-    topics.CATALOGUE: (PRODUCTS,),
-    topics.LOCATION: (LOCATIONS,),
-    topics.STORE: (STORES,),
-    topics.DELIVERY: (DELIVERIES, RECEIPTS),
+    notify.ORDER: (HEADERS, LINES),
+    notify.PRODUCT: (STOCK,),
+    notify.CATALOGUE: (PRODUCTS,),
+    notify.LOCATION: (LOCATIONS,),
+    notify.STORE: (STORES,),
+    notify.DELIVERY: (DELIVERIES, RECEIPTS),
 }
 
 
@@ -149,7 +146,7 @@ class ContinuousSync:
             op.operation == "create-store-product-logs"
             and self.single_reads.now() - self._log_requested_at < WORKED_ON_S
         ):
-            self.request_read([Topic(topics.LOG, "")])
+            self.request_read([Topic(notify.LOG, "")])
         if "changes" in self._timetable:
             if self._timetable.schedule_earlier("changes", self._changes_read_at + MIN_CHANGES_INTERVAL_S):
                 self.wake_event.set()
@@ -164,7 +161,7 @@ class ContinuousSync:
     def _on_headers_changed(self, numbers: Iterable[str]) -> None:
         features = self.link.features
         if LINES not in self.full_sync.progress.todo and not (features and features.changes):
-            self.request_read(Topic(topics.ORDER, number) for number in numbers)
+            self.request_read(Topic(notify.ORDER, number) for number in numbers)
 
     def _on_headers_read(self) -> None:
         """Request lines of orders that have none, after the list of orders was read.
@@ -183,16 +180,16 @@ class ContinuousSync:
         if len(due) > MAX_SINGLE_READS:
             self.full_sync.request_stages([LINES])
         else:
-            self.request_read(Topic(topics.ORDER, number) for number in due)
+            self.request_read(Topic(notify.ORDER, number) for number in due)
 
     def _take_read_requests(self) -> bool:
         requests = list(self.read_requests())
         for topic, key in requests:
             if topic in _READ_BY_KEY and key:
                 self.request_read([Topic(topic, key)])
-                if topic == topics.PRODUCT:
-                    self.request_read([Topic(topics.CATALOGUE, key)])
-                if topic == topics.ORDER:
+                if topic == notify.PRODUCT:
+                    self.request_read([Topic(notify.CATALOGUE, key)])
+                if topic == notify.ORDER:
                     self._worked_on = self._still_worked_on() | {key: self.single_reads.now()}
             elif topic == "orders":
                 if key == FULL_SYNC:
@@ -205,16 +202,16 @@ class ContinuousSync:
                 self._timetable.schedule_earlier("changes")
                 if not (self.link.features and self.link.features.changes):
                     self.full_sync.request_stages([DELIVERIES, RECEIPTS])
-            elif topic == topics.STORE and key:
+            elif topic == notify.STORE and key:
                 self.single_reads.store_reader.opened_stores.add(key)
-                self.request_read([Topic(topics.STORE, key)])
+                self.request_read([Topic(notify.STORE, key)])
             elif topic == "people":
                 self._timetable.schedule_earlier("people")
             elif topic == "assignments":
-                self.request_read([Topic(topics.ASSIGNMENT, "")])
+                self.request_read([Topic(notify.ASSIGNMENT, "")])
             elif topic == "logs":
                 self._log_requested_at = self.single_reads.now()
-                self.request_read([Topic(topics.LOG, key)])
+                self.request_read([Topic(notify.LOG, key)])
         return bool(requests)
 
     # Loop
@@ -363,7 +360,7 @@ class ContinuousSync:
         elif name == "people":
             await self._read_people()
         elif name == "worked_on":
-            self.request_read(Topic(topics.ORDER, key) for key in self._still_worked_on())
+            self.request_read(Topic(notify.ORDER, key) for key in self._still_worked_on())
         elif name == "stock":
             await self._read_changed_stock()
         elif name == "headers":
@@ -401,18 +398,18 @@ class ContinuousSync:
         )
         if changes is None:
             return
-        self.request_read(topic for topic in changes.single_topics if topic.name != topics.PERSON)
-        if topics.PERSON in changes.bulk_topics or any(topic.name == topics.PERSON for topic in changes.single_topics):
+        self.request_read(topic for topic in changes.single_topics if topic.name != notify.PERSON)
+        if notify.PERSON in changes.bulk_topics or any(topic.name == notify.PERSON for topic in changes.single_topics):
             self._timetable.schedule_earlier("people")
         if (
             changes.single_topics or changes.bulk_topics
         ) and self.single_reads.now() - self._log_requested_at < LOG_WATCHED_S:
-            self.request_read([Topic(topics.LOG, "")])
+            self.request_read([Topic(notify.LOG, "")])
         if changes.forgotten:
             self.full_sync.request_full()
             self._timetable.schedule_earlier("people")
-            self.request_read([Topic(topics.RECOUNT, "")])
-        if topics.LOG in changes.bulk_topics:
+            self.request_read([Topic(notify.RECOUNT, "")])
+        if notify.LOG in changes.bulk_topics:
             self.single_reads.log_reader.forget_position()
         for topic in changes.bulk_topics:
             self.full_sync.request_stages(_STAGES_BY_TOPIC.get(topic, ()))

@@ -13,7 +13,8 @@ from gc import disable, enable, isenabled
 from typing import NamedTuple
 
 from aisle.cache.writer import LinkRow
-from aisle.client.errors import (
+from aisle.client.paging import Envelope, Row, check_page_count, check_row_count, page_digest
+from aisle.client.responses_and_errors import (
     ClientError,
     InvalidResponse,
     NotSent,
@@ -22,16 +23,14 @@ from aisle.client.errors import (
     ServerError,
     TooManyRows,
     Unauthorized,
+    to_int64,
 )
-from aisle.client.paging import Envelope, Row, check_page_count, check_row_count, page_digest
-from aisle.client.response_and_json_limits import to_int64
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_encoding import QueryValue
-from aisle.courier.backoff_and_list_pauses import ListBackoffs, backoff_s
-from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
-from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.pull import sync_progress
-from aisle.courier.pull.full_sync_stages import (
+from aisle.courier.link_state import REQUEST_ERRORS, OperatorNotices, ServiceLink, is_service_refusal, unread_reason
+from aisle.courier.pauses_and_wake_event import ListBackoffs, Sleep, WakeEvent, backoff_s
+from aisle.courier.pull import full_sync_stages_and_progress
+from aisle.courier.pull.full_sync_stages_and_progress import (
     HEADERS,
     PEOPLE,
     RECEIPTS,
@@ -41,13 +40,12 @@ from aisle.courier.pull.full_sync_stages import (
     UNPAGED_STAGES,
     PagedStage,
     PageRead,
+    StagePosition,
+    SyncProgress,
     paged_stage,
 )
 from aisle.courier.pull.single_reads import SingleReads, unforeseen_is_invalid
-from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
-from aisle.courier.request_failure_messages import is_service_refusal, unread_reason
-from aisle.courier.wake_event import Sleep, WakeEvent
-from aisle.outbox.stored_reasons import DUPLICATE_KEY, UnusableRows
+from aisle.outbox.operation_record import DUPLICATE_KEY, UnusableRows
 from aisle.stored_messages import StoredMessage
 
 
@@ -120,7 +118,7 @@ class FullSync:
         self.on_progress: Callable[[SyncProgress], None] | None = None
         """Callback with the progress."""
         self._cache = self.single_reads.cache
-        self._progress = sync_progress.load_progress(self.single_reads.cache)
+        self._progress = full_sync_stages_and_progress.load_progress(self.single_reads.cache)
         self._postponed: dict[str, float] = {}
         """Lists that returned a rate limit, with the time until which other lists are read first."""
         self._failures = 0
@@ -563,7 +561,7 @@ class FullSync:
     def _save_progress(self, progress: SyncProgress) -> None:
         with self._transaction():
             self._progress = progress
-            sync_progress.save_progress(self._cache, progress)
+            full_sync_stages_and_progress.save_progress(self._cache, progress)
             if progress.full or not progress.done:
                 self._cache.set_link(LinkRow(done=progress.done, total=progress.total))
         if self.on_progress:

@@ -8,16 +8,14 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import inf
 
-from aisle.client.errors import InvalidResponse, RateLimited, ServerError, TransportError
 from aisle.client.paging import Row
-from aisle.courier.backoff_and_list_pauses import ListBackoffs, retry_wait_s
-from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
-from aisle.courier.operator_notices import OperatorNotices
+from aisle.client.responses_and_errors import InvalidResponse, RateLimited, ServerError, TransportError
+from aisle.courier.link_state import REQUEST_ERRORS, OperatorNotices, ServiceLink, unread_reason
+from aisle.courier.notify import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic, topics_of_operation
+from aisle.courier.pauses_and_wake_event import ListBackoffs, retry_wait_s
 from aisle.courier.pull.cache_update import ReadOvertaken
-from aisle.courier.pull.log_reader import LOG_LIST
+from aisle.courier.pull.list_readers import LOG_LIST
 from aisle.courier.pull.single_reads import SingleReads
-from aisle.courier.request_failure_messages import unread_reason
-from aisle.courier.topics import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic, topics_of_operation
 from aisle.errors import StorageError
 from aisle.outbox.operation_record import Operation
 from aisle.stored_messages import StoredMessage

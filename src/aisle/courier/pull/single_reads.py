@@ -14,20 +14,22 @@ from typing import Any
 from aisle.cache.writer import ABSENT_TOPIC
 from aisle.client import Client
 from aisle.client.client import pages_by_count
-from aisle.client.errors import ClientError, InvalidResponse, message_of, status_error
 from aisle.client.paging import Row
-from aisle.client.response_and_json_limits import Response
+from aisle.client.responses_and_errors import ClientError, InvalidResponse, Response, message_of, status_error
 from aisle.contract.request_encoding import QueryValue, encode_segment
-from aisle.courier import topics
-from aisle.courier.check_service_and_readable_lists import ServiceCheck
-from aisle.courier.notify import notification_topics
-from aisle.courier.operator_notices import OperatorNotices
+from aisle.courier import notify
+from aisle.courier.link_state import OperatorNotices
+from aisle.courier.notify import Topic, notification_topics
 from aisle.courier.pull.cache_update import STOCK, CacheUpdate, Notify, ReadOvertaken
-from aisle.courier.pull.delivery_and_receipt_reader import DeliveryReader
-from aisle.courier.pull.log_reader import LogReader
-from aisle.courier.pull.whole_list_readers import PERMANENT_STATUSES, OwnListReader, StoreReader, replace_assignments
-from aisle.courier.service_features import read_extension
-from aisle.courier.topics import Topic
+from aisle.courier.pull.list_readers import (
+    PERMANENT_STATUSES,
+    DeliveryReader,
+    LogReader,
+    OwnListReader,
+    StoreReader,
+    replace_assignments,
+)
+from aisle.courier.service_features_and_lists import ServiceCheck, read_extension
 from aisle.errors import SettingsError, StorageError
 from aisle.host.notify_sockets import format_topic
 
@@ -57,27 +59,27 @@ class SingleReads:
         self.log_reader = LogReader(*parts, self.operator_notices, self.now)
         self.store_reader = StoreReader(*parts, self.now)
         own_list = partial(OwnListReader, self.client, self.store, self.cache_update.record_written, self.now)
-        self.people_reader = own_list(topics.PERSON, "people", lambda rows, _: self.cache.write_people(rows))
-        self.recount_reader = own_list(topics.RECOUNT, "recounts", lambda rows, _: self.cache.write_recounts(rows))
+        self.people_reader = own_list(notify.PERSON, "people", lambda rows, _: self.cache.write_people(rows))
+        self.recount_reader = own_list(notify.RECOUNT, "recounts", lambda rows, _: self.cache.write_recounts(rows))
         self.assignment_reader = own_list(
-            topics.ASSIGNMENT, "assignments", partial(replace_assignments, self.cache), is_supported=False
+            notify.ASSIGNMENT, "assignments", partial(replace_assignments, self.cache), is_supported=False
         )
         self.delivery_reader = DeliveryReader(
             self.client, self.cache_update, self.store, self.operator_notices, self.notify, self.now
         )
         self.service_check = ServiceCheck(self.client, self.store)
         self._readers: dict[str, Callable[[str], Awaitable[Any]]] = {
-            topics.ORDER: self.read_order,
-            topics.PRODUCT: self.read_product,
-            topics.CATALOGUE: self.read_catalogue_entry,
-            topics.LOCATION: self.read_location,
-            topics.DELIVERY: self.delivery_reader.read,
-            topics.RECOUNT: self.recount_reader.read,
-            topics.ASSIGNMENT: self.assignment_reader.read,
-            topics.STORE: self.store_reader.read,
-            topics.LOG: self.log_reader.read,
-            topics.SURROUNDING: self.read_surrounding,
-            topics.AUDIT: self.read_audit,
+            notify.ORDER: self.read_order,
+            notify.PRODUCT: self.read_product,
+            notify.CATALOGUE: self.read_catalogue_entry,
+            notify.LOCATION: self.read_location,
+            notify.DELIVERY: self.delivery_reader.read,
+            notify.RECOUNT: self.recount_reader.read,
+            notify.ASSIGNMENT: self.assignment_reader.read,
+            notify.STORE: self.store_reader.read,
+            notify.LOG: self.log_reader.read,
+            notify.SURROUNDING: self.read_surrounding,
+            notify.AUDIT: self.read_audit,
         }
         self.can_name_orders = False
         """True if several orders can be requested at once."""
@@ -99,7 +101,7 @@ class SingleReads:
         """Read one topic again. Return the row of an order, if there is one; otherwise nothing."""
         with unforeseen_is_invalid(f"{topic.name} {topic.key}"):
             found = await self._readers[topic.name](topic.key)
-            return found if topic.name == topics.ORDER else ()
+            return found if topic.name == notify.ORDER else ()
 
     async def read_log(self) -> None:
         """Read the new entries of the log."""
@@ -117,7 +119,7 @@ class SingleReads:
         if not rows:
             rows = await self._request_order(number, {"is_active": False})
         if rows:
-            with self.cache_update.require_valid_rows(topics.ORDER, number):
+            with self.cache_update.require_valid_rows(notify.ORDER, number):
                 self.cache_update.put_orders(rows, began)
         else:
             self._forget_orders([number], began)
@@ -126,7 +128,7 @@ class SingleReads:
     def _forget_orders(self, numbers: Sequence[str], began: float) -> None:
         """Record that the service does not have these orders any more."""
         changed = self.cache.delete_absent_orders(numbers, read_began=began)
-        self.notify([*notification_topics(topics.ORDER, changed), *notification_topics(ABSENT_TOPIC, numbers)])
+        self.notify([*notification_topics(notify.ORDER, changed), *notification_topics(ABSENT_TOPIC, numbers)])
 
     async def read_orders(self, numbers: Sequence[str]) -> dict[str, Row]:
         """Read several orders in one request, each as `read_order` does. Return those that exist, by number.
@@ -145,7 +147,7 @@ class SingleReads:
         self.record_server_time(envelope)
         found = {number: read[number] for number in numbers if number in read}
         which = ", ".join(numbers)
-        with unforeseen_is_invalid(f"orders {which}"), self.cache_update.require_valid_rows(topics.ORDER, which):
+        with unforeseen_is_invalid(f"orders {which}"), self.cache_update.require_valid_rows(notify.ORDER, which):
             self.cache_update.put_orders(list(found.values()), began)
         if gone := [number for number in numbers if number not in read]:
             self._forget_orders(gone, began)
@@ -166,7 +168,7 @@ class SingleReads:
                 self.cache_update.put_stock(
                     [row for row in rows if str(row.get("product_number")) == number], read_number, began
                 )
-        if Topic(topics.PRODUCT, number) in self.cache_update.overtaken:
+        if Topic(notify.PRODUCT, number) in self.cache_update.overtaken:
             raise ReadOvertaken
 
     def record_server_time(self, envelope: Row) -> None:
@@ -200,7 +202,7 @@ class SingleReads:
             return
         with self.cache_update.read_sequence.start_read() as read_number:
             rows = await self._read_first_page("list-products", {"product_number": number})
-            with self.cache_update.require_valid_rows(topics.PRODUCT, number):
+            with self.cache_update.require_valid_rows(notify.PRODUCT, number):
                 self.cache_update.put_products(
                     [row for row in rows if str(row.get("product_number")) == number], read_number
                 )
@@ -216,7 +218,7 @@ class SingleReads:
             raise status_error(name, response)
         else:
             self.cache.write_surrounding(number, _rows_of_response(response, name), began)
-        self.notify([format_topic(topics.SURROUNDING, number)])
+        self.notify([format_topic(notify.SURROUNDING, number)])
 
     async def read_audit(self, number: str) -> None:
         """Read who changed an order, if the service lists that for the token of this host."""
@@ -224,7 +226,7 @@ class SingleReads:
             return
         began = self.now()
         path = f"/aisle/v1/stores/{encode_segment(self.store)}/audit"
-        query: Query = {"subject": topics.ORDER, "key": number, "limit": MAX_AUDIT_ENTRIES}
+        query: Query = {"subject": notify.ORDER, "key": number, "limit": MAX_AUDIT_ENTRIES}
         response = await self.client.request_extension("GET", path, query=query)
         if response.status in PERMANENT_STATUSES:
             return
@@ -235,7 +237,7 @@ class SingleReads:
         except (ValueError, TypeError, LookupError) as error:
             raise InvalidResponse("The answer to list-audit holds no audit.") from error
         if self.cache.write_order_audit(number, entries, began):
-            self.notify([format_topic(topics.ORDER, number)])
+            self.notify([format_topic(notify.ORDER, number)])
 
     async def read_location(self, code: str) -> None:
         """Read one location. The search also matches parts of codes, so all pages are searched."""
@@ -247,7 +249,7 @@ class SingleReads:
                 async for rows, _ in pages:
                     found = [row for row in rows if str(row.get("location_code")) == code]
                     if found:
-                        with self.cache_update.require_valid_rows(topics.LOCATION, code):
+                        with self.cache_update.require_valid_rows(notify.LOCATION, code):
                             self.cache_update.put_locations(found, read_number)
                         return
 

@@ -11,24 +11,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.cache.log_entry_rows import numbers_of_entries
+from aisle.cache.log_entries_and_undo import numbers_of_entries
 from aisle.client import Outcome, Response, outcome_of
 from aisle.client.client import parse_retry_after
-from aisle.client.errors import ClientError, StatusError
-from aisle.client.outcome import NOT_IMPLEMENTED
+from aisle.client.responses_and_errors import NOT_IMPLEMENTED, ClientError, StatusError
 from aisle.contract.request_encoding import encode_json
-from aisle.courier.backoff_and_list_pauses import RandomSource, backoff_s
-from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink, bounded_pause
-from aisle.courier.push.adapt_update_to_service import AdaptedOperation
+from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink, bounded_pause, reason_of
+from aisle.courier.pauses_and_wake_event import RandomSource, backoff_s
 from aisle.courier.push.decide_arrival_from_lookup import EMPTY_RESPONSE
-from aisle.courier.push.user_tokens_in_memory import TokenStore
-from aisle.courier.request_failure_messages import reason_of
-from aisle.courier.service_features import FEATURES_HEADER, Features
+from aisle.courier.push.immediate_requests import TokenStore
+from aisle.courier.push.pre_push_checks import AdaptedOperation
+from aisle.courier.service_features_and_lists import FEATURES_HEADER, Features
 from aisle.errors import ContractError, SettingsError
-from aisle.outbox.excess import CARRIED, EXCESS, lines_of_answer, parse_excess
+from aisle.outbox.merge_and_rebase import CARRIED, EXCESS, lines_of_answer, parse_excess
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_states import IllegalTransition
+from aisle.outbox.operation_record import IllegalTransition, Operation
 from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP, KEY_GONE, KEY_OLD
 from aisle.outbox.replay_after_restore import SUPERSEDED
 from aisle.stored_messages import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aisle.courier.push.references_to_find_operations import EntryReference, entries_of, entry_number, entry_references
-from aisle.decimal_of_row import to_decimal
+from aisle.courier.push.outgoing_request import EntryReference, entries_of, entry_number, entry_references
 from aisle.operation_body_types import COUNT_FIELDS
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
+from aisle.row_values import to_decimal
 from aisle.store_product_settings import parse_update_values
 
 if TYPE_CHECKING:

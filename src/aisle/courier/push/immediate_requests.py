@@ -1,4 +1,4 @@
-"""Requests that somebody waits for at a screen: each is sent once, before its deadline, and its result is shown.
+"""Requests that somebody waits for at a screen, each sent once, and user tokens, in this process's memory only.
 
 A request is stored as started before its first byte is sent. If no response arrives, or this process ends meanwhile,
 the result is unknown; the person is shown that, and the request is never sent again.
@@ -10,28 +10,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from aisle.client import Client, Outcome, Response, outcome_of
-from aisle.client.errors import ClientError
 from aisle.client.paging import Row
-from aisle.client.sign_in import NotSignedIn, sign_in
+from aisle.client.responses_and_errors import ClientError
+from aisle.client.sign_in_and_token_file import NotSignedIn, sign_in
 from aisle.contract.request_encoding import encode_body, get_operation
-from aisle.courier.link_state import ServiceLink
-from aisle.courier.push.user_tokens_in_memory import TokenStore
-from aisle.courier.request_failure_messages import MAX_MESSAGE_LENGTH, reason_of
-from aisle.courier.wake_event import Sleep, WakeEvent
+from aisle.courier.link_state import MAX_MESSAGE_LENGTH, ServiceLink, reason_of
+from aisle.courier.pauses_and_wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError, SettingsError
-from aisle.outbox import read_and_immediate_requests
-from aisle.outbox.operation_record import STORE_PRINCIPAL, principal_of
-from aisle.outbox.read_and_immediate_requests import RequestRow
+from aisle.outbox import requests_and_token_holders
+from aisle.outbox.operation_record import STORE_PRINCIPAL, principal_of, user_of_principal
+from aisle.outbox.requests_and_token_holders import RequestRow
 from aisle.stored_messages import store_message, store_text
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import RequestAnswer
+
 
 LINK_CHECK_S = 1.0
 """Seconds between two checks of the link while a request waits for it."""
@@ -75,7 +75,7 @@ class ImmediateRequests:
 
     def end_orphaned(self) -> None:
         """Mark the requests that another courier had started as unknown."""
-        if read_and_immediate_requests.mark_interrupted(self.outbox, self.clock()):
+        if requests_and_token_holders.mark_interrupted(self.outbox, self.clock()):
             self.notify()
 
     async def run(self) -> None:
@@ -96,7 +96,7 @@ class ImmediateRequests:
     def is_busy(self) -> bool:
         """True if a request is in flight or may still be sent."""
         is_in_flight = any(not task.done() for task in self._running.values())
-        return is_in_flight or bool(read_and_immediate_requests.pending_requests(self.outbox, self.clock()))
+        return is_in_flight or bool(requests_and_token_holders.pending_requests(self.outbox, self.clock()))
 
     async def wait_until_finished(self) -> None:
         """Wait until the requests in flight have ended; send no other."""
@@ -108,9 +108,9 @@ class ImmediateRequests:
         Raise the exception of a request that failed unexpectedly.
         """
         self._collect_finished()
-        if read_and_immediate_requests.expire_overdue(self.outbox, self.clock()):
+        if requests_and_token_holders.expire_overdue(self.outbox, self.clock()):
             self.notify()
-        waiting = read_and_immediate_requests.pending_requests(self.outbox, self.clock())
+        waiting = requests_and_token_holders.pending_requests(self.outbox, self.clock())
         for name in set(self._secrets) - {row.request_id for row in waiting}:
             del self._secrets[name]  # ended, or not stored yet; the session repeats it then
         for row in waiting:
@@ -131,24 +131,24 @@ class ImmediateRequests:
                 task.result()
 
     async def _carry_out(self, row: RequestRow, secret: str) -> None:
-        if not read_and_immediate_requests.start_request(self.outbox, row.request_id, self.clock()):
+        if not requests_and_token_holders.start_request(self.outbox, row.request_id, self.clock()):
             return
-        state = read_and_immediate_requests.UNKNOWN
+        state = requests_and_token_holders.UNKNOWN
         answer: RequestAnswer = {"how": "unknown", "why": ""}
         try:
             if row.kind == SIGN_IN:
-                state, answer = read_and_immediate_requests.ANSWERED, await self._sign_in(row, secret)
+                state, answer = requests_and_token_holders.ANSWERED, await self._sign_in(row, secret)
             else:
                 state, answer = await self._request_clearance(row)
         finally:
-            read_and_immediate_requests.finish_request(self.outbox, row.request_id, state, answer, self.clock())
+            requests_and_token_holders.finish_request(self.outbox, row.request_id, state, answer, self.clock())
             self.notify()
 
     async def _request_clearance(self, row: RequestRow) -> StateAndAnswer:
         """Request a clearance, with the user token if the service has those; ask for the PIN if there is none."""
         own = principal_of(row.user) if self.link.features and self.link.features.sign_in else STORE_PRINCIPAL
         if not self.token_store.can_send(own):
-            return read_and_immediate_requests.ANSWERED, {"how": "pin", "why": ""}
+            return requests_and_token_holders.ANSWERED, {"how": "pin", "why": ""}
         token = self.token_store.token_of(own)
         known_ids = self.cached_assignments()  # before the request: a sync may read the list meanwhile
         try:
@@ -159,27 +159,25 @@ class ImmediateRequests:
             if isinstance(error, ClientError):
                 self.link.record_error(error)
             how = "unknown" if outcome_of(error) is Outcome.UNKNOWN else "not_sent"
-            return (
-                read_and_immediate_requests.UNKNOWN if how == "unknown" else read_and_immediate_requests.ANSWERED
-            ), {
+            return (requests_and_token_holders.UNKNOWN if how == "unknown" else requests_and_token_holders.ANSWERED), {
                 "how": how,
                 "why": reason_of(error),
             }
         if token is not None and response.status == 401:
             self.token_store.remove(own, token)
-            return read_and_immediate_requests.ANSWERED, {"how": "pin", "why": ""}
+            return requests_and_token_holders.ANSWERED, {"how": "pin", "why": ""}
         return await self._clearance_answer(response, known_ids)
 
     async def _clearance_answer(self, response: Response, known_ids: set[str]) -> StateAndAnswer:
         match outcome_of(response):
             case Outcome.ACCEPTED:
-                return read_and_immediate_requests.ANSWERED, {
+                return requests_and_token_holders.ANSWERED, {
                     "how": "done",
                     "fresh": await self._count_new_assignments(known_ids),
                 }
             case Outcome.UNKNOWN:
-                return read_and_immediate_requests.UNKNOWN, {"how": "unknown", "why": reason_of(response)}
-        return read_and_immediate_requests.ANSWERED, {"how": "refused", "why": reason_of(response)}
+                return requests_and_token_holders.UNKNOWN, {"how": "unknown", "why": reason_of(response)}
+        return requests_and_token_holders.ANSWERED, {"how": "refused", "why": reason_of(response)}
 
     async def _count_new_assignments(self, known_ids: set[str]) -> int | None:
         """Return the number of new assignments; None if they cannot be read. The clearance is done in any case."""
@@ -215,3 +213,53 @@ def _queue_of(row: RequestRow) -> str:
 def _clearance_body(request: Mapping[str, Any]) -> dict[str, list[str]]:
     categories = [str(each) for each in request.get("categories") or ()]
     return {"category_codes": categories} if categories else {}
+
+
+class TokenStore:
+    """Tokens of the users that are signed in."""
+
+    def __init__(self, outbox: apsw.Connection, on_change: Callable[[], None], *, clock: Callable[[], float]) -> None:
+        """Store the collaborators. `on_change` is called when a token was added or removed."""
+        self._db = outbox
+        self._on_change = on_change
+        self._clock = clock
+        self._tokens: dict[str, tuple[str, float]] = {}
+        requests_and_token_holders.delete_all_tokens(outbox)
+
+    def add(self, user: str, token: str, seconds: float) -> float:
+        """Add a user's token for `seconds`. Return until when it is used, in seconds since 1970. Raise StorageError."""
+        until = self._clock() + min(seconds, requests_and_token_holders.MAX_TOKEN_S)
+        self._tokens[principal_of(user)] = (token, until)
+        requests_and_token_holders.record_token(self._db, user, until)
+        self._on_change()
+        return until
+
+    def add_from_message(self, user: str, message: str) -> None:
+        """Add a token that the web server obtained on this host: the message has its expiry and the token."""
+        until, _, token = message.partition(" ")
+        with suppress(ValueError):
+            seconds = float(until) - self._clock()
+            if token and seconds > 0:
+                self.add(user, token, seconds)
+
+    def remove(self, principal: str, token: str) -> None:
+        """Remove a token that the service refuses; a newer one stays."""
+        if self._tokens.get(principal, ("", 0.0))[0] == token:
+            del self._tokens[principal]
+            requests_and_token_holders.delete_token(self._db, principal)
+            self._on_change()
+
+    @property
+    def usable_principals(self) -> tuple[str, ...]:
+        """Principals whose operations can be sent now. Expired tokens are forgotten."""
+        now = self._clock()
+        self._tokens = {name: (token, until) for name, (token, until) in self._tokens.items() if now < until}
+        return STORE_PRINCIPAL, *self._tokens
+
+    def can_send(self, principal: str) -> bool:
+        """Return whether operations of this principal can be sent now."""
+        return principal in self.usable_principals
+
+    def token_of(self, principal: str) -> str | None:
+        """Return the token of a principal; None for the store's token."""
+        return self._tokens[principal][0] if user_of_principal(principal) else None

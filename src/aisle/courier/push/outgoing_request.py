@@ -1,18 +1,22 @@
-"""Body and headers of a request, without what the service would misunderstand."""
+"""Body and headers of a request, and the references in it by which a write is found in the service's log.
+
+`reference` holds the operation's id if no person entered one, and `source` the number of the entry: `aisle/2`. If
+somebody did, or references must not be changed, `source` holds both: `aisle/<id>/2`.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from aisle.client import Client, Response
 from aisle.client.paging import Row
 from aisle.contract.request_encoding import encode_body, encode_json, encode_segment, get_operation
-from aisle.courier.push.references_to_find_operations import REFERENCE, with_entry_references, with_missing_references
-from aisle.courier.service_features import Features
-from aisle.decimal_of_row import to_decimal
+from aisle.courier.service_features_and_lists import Features
 from aisle.errors import ContractError
-from aisle.outbox.excess import parse_excess
+from aisle.outbox.merge_and_rebase import BASE, parse_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,
@@ -23,13 +27,103 @@ from aisle.outbox.operation_record import (
     WRITE_RECOUNTS,
     Operation,
 )
-from aisle.outbox.rebase_picks import BASE
 from aisle.outbox.retention_and_archive import DEFAULT_RETENTION, Retention
-from aisle.safe_text import clean
+from aisle.row_values import to_decimal
 from aisle.store_product_settings import settings_to_send
+from aisle.terminal_text import clean
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineUpdate, OrderUpdate
+
+
+REFERENCE, SOURCE, OFF = "reference", "source", "off"
+"""Field for the reference; `off` changes nothing, and then no operation can be found again."""
+
+
+_LOG_ARRAY = "storeproductlog"
+
+
+_PREFIX = "aisle"
+
+
+class EntryReference(NamedTuple):
+    """Reference of one entry as it was sent."""
+
+    number: int
+    """Number of the entry in the original operation, from 1."""
+    reference: str
+    source: str
+    product: str
+    quantity: Decimal | None
+    """Counted or changed quantity; None if the entry names pools."""
+    is_ours: bool
+    """True if its reference is the operation's id; otherwise only `source` identifies it."""
+
+
+def with_entry_references(op: Operation, where: str) -> Any:
+    """Return the body with the operation's reference in each entry."""
+    if where == OFF or op.operation not in (CREATE_LOGS, CREATE_MOVEMENT):
+        return op.body
+    entries = entries_of(op)
+    numbers = op.parts or range(1, len(entries) + 1)
+    named = [_with_reference(entry, op.op_id, n, where) for entry, n in zip(entries, numbers, strict=True)]
+    return {**op.body, _LOG_ARRAY: named} if op.operation == CREATE_LOGS else named
+
+
+def with_missing_references(op: Operation, where: str) -> Any:
+    """Return the body for a service with keys: entries without a reference get the operation's id.
+
+    So the log shows together what was done together. An entry of a receipt names its delivery instead.
+    """
+    if where != REFERENCE or op.operation not in (CREATE_LOGS, CREATE_MOVEMENT) or op.query.get("is_from_receipt"):
+        return op.body
+    named = [entry if entry.get("reference") else {**entry, "reference": op.op_id} for entry in entries_of(op)]
+    return {**op.body, _LOG_ARRAY: named} if op.operation == CREATE_LOGS else named
+
+
+def entries_of(op: Operation) -> Sequence[Row]:
+    """Return the entries of a log or movement body."""
+    found = op.body.get(_LOG_ARRAY) if op.operation == CREATE_LOGS else op.body
+    return found or ()
+
+
+def _with_reference(entry: Row, op_id: str, number: int, where: str) -> Row:
+    if where == REFERENCE and not entry.get("reference"):
+        return {**entry, "reference": op_id, "source": f"{_PREFIX}/{number}"}
+    return {**entry, "source": f"{_PREFIX}/{op_id}/{number}"}
+
+
+def entry_references(op: Operation) -> tuple[EntryReference, ...]:
+    """Return the references of the entries as sent; empty if they were sent without."""
+    if op.operation not in (CREATE_LOGS, CREATE_MOVEMENT) or op.sent_body is None:
+        return ()
+    body = json.loads(op.sent_body, parse_float=Decimal)
+    entries = (body.get(_LOG_ARRAY) if op.operation == CREATE_LOGS else body) or ()
+    found = [_parse_reference(entry, op.op_id) for entry in entries]
+    return tuple(mark for mark in found if mark is not None) if all(found) else ()
+
+
+def _parse_reference(entry: Row, op_id: str) -> EntryReference | None:
+    reference, source = str(entry.get("reference") or ""), str(entry.get("source") or "")
+    ours = reference == op_id
+    if not ours and not source.startswith(f"{_PREFIX}/{op_id}/"):
+        return None
+    quantity = entry.get("counted_quantity", entry.get("quantity"))
+    return EntryReference(
+        number=entry_number(source),
+        reference=reference,
+        source=source,
+        product=str(entry.get("product_number") or ""),
+        quantity=None if quantity is None else Decimal(str(quantity)),
+        is_ours=ours,
+    )
+
+
+def entry_number(source: str) -> int:
+    """Return the entry number in a source; 0 if it is not ours."""
+    first, _, rest = source.partition("/")
+    number = rest.rpartition("/")[2]
+    return int(number) if first == _PREFIX and number.isascii() and number.isdigit() else 0
 
 
 class PushSettings(NamedTuple):
@@ -38,7 +132,7 @@ class PushSettings(NamedTuple):
     settling_s: float = 120.0
     """Seconds within which an unanswered request may still arrive; longer than any proxy keeps one."""
     reference: str = REFERENCE
-    """Field for an operation's reference at a service without keys (`references_to_find_operations`)."""
+    """Field for an operation's reference at a service without keys (`outgoing_request`)."""
     kept: Retention = DEFAULT_RETENTION
     """Retention of ended operations in outbox, journal and archive."""
 

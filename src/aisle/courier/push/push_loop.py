@@ -11,9 +11,16 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from aisle.client import Client
-from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
-from aisle.courier.backoff_and_list_pauses import ORDER_READS, RandomSource, backoff_s
-from aisle.courier.link_state import ServiceLink, bounded_pause
+from aisle.client.responses_and_errors import (
+    ClientError,
+    InvalidResponse,
+    RateLimited,
+    ServerError,
+    StatusError,
+    Unauthorized,
+)
+from aisle.courier.link_state import ServiceLink, bounded_pause, reason_of
+from aisle.courier.pauses_and_wake_event import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
 from aisle.courier.push.decide_after_send import (
     KEY_MARGIN_S,
     KEYS_TRUST_S,
@@ -24,6 +31,7 @@ from aisle.courier.push.decide_after_send import (
     SendDecider,
 )
 from aisle.courier.push.decide_arrival_from_lookup import OMITTED_LINE
+from aisle.courier.push.immediate_requests import TokenStore
 from aisle.courier.push.outgoing_request import (
     PushSettings,
     is_extension,
@@ -32,16 +40,11 @@ from aisle.courier.push.outgoing_request import (
     send_extension,
 )
 from aisle.courier.push.pre_push_checks import StaleOperation
-from aisle.courier.push.user_tokens_in_memory import TokenStore
-from aisle.courier.request_failure_messages import reason_of
-from aisle.courier.service_features import Features
-from aisle.courier.wake_event import Sleep, WakeEvent
+from aisle.courier.service_features_and_lists import Features
 from aisle.errors import ContractError, SettingsError, StorageError
-from aisle.outbox.begin_split_or_shorten_operation import is_splittable
-from aisle.outbox.excess import EXCESS
-from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.operation_record import UPDATE_ORDER, Operation
-from aisle.outbox.operation_states import SENDING
+from aisle.outbox.merge_and_rebase import EXCESS
+from aisle.outbox.operation_queue import OperationQueue, is_splittable
+from aisle.outbox.operation_record import SENDING, UPDATE_ORDER, Operation
 from aisle.outbox.operations_in_doubt import KEY_GONE
 from aisle.stored_messages import StoredMessage, read_message, store_message
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from aisle.client import Client
 from aisle.client.client import pages_by_count
-from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
+from aisle.client.responses_and_errors import InvalidResponse
 from aisle.contract.request_encoding import QueryValue
 from aisle.courier.push.decide_arrival_from_lookup import (
     BY_LOG,
@@ -29,8 +29,7 @@ from aisle.courier.push.decide_arrival_from_lookup import (
     order_state,
     sent_order,
 )
-from aisle.courier.push.references_to_find_operations import EntryReference, entries_of, entry_references
-from aisle.decimal_of_row import to_decimal
+from aisle.courier.push.outgoing_request import EntryReference, entries_of, entry_references
 from aisle.outbox.observed_behaviour import (
     BY_SOURCE_SUFFIX,
     CONTAINS,
@@ -46,6 +45,7 @@ from aisle.outbox.observed_behaviour import (
     ObservedBehaviour,
 )
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, Operation
+from aisle.row_values import to_decimal
 from aisle.store_product_settings import parse_entry_values
 
 if TYPE_CHECKING:

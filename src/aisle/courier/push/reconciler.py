@@ -13,10 +13,11 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.client.errors import ClientError, RateLimited, TransportError, Unauthorized
 from aisle.client.paging import Row
-from aisle.courier.backoff_and_list_pauses import LOOKUPS, ListBackoffs
+from aisle.client.responses_and_errors import ClientError, RateLimited, TransportError, Unauthorized
 from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
+from aisle.courier.notify import Topic, topics_of_operation
+from aisle.courier.pauses_and_wake_event import LOOKUPS, ListBackoffs, Sleep, WakeEvent
 from aisle.courier.push.decide_arrival_from_lookup import (
     ABSENT,
     BY_LOG,
@@ -39,16 +40,19 @@ from aisle.courier.push.decide_arrival_from_lookup import (
     order_state,
     sent_order,
 )
-from aisle.courier.push.outgoing_request import PushSettings
+from aisle.courier.push.outgoing_request import PushSettings, entry_references
 from aisle.courier.push.read_arrival_evidence import Lookup, readback_observation
-from aisle.courier.push.references_to_find_operations import entry_references
-from aisle.courier.topics import Topic, topics_of_operation
-from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
-from aisle.outbox.operation_states import IN_DOUBT, IllegalTransition
+from aisle.outbox.operation_record import (
+    CREATE_LOGS,
+    CREATE_MOVEMENT,
+    IN_DOUBT,
+    UPDATE_ORDER,
+    IllegalTransition,
+    Operation,
+)
 from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP
 from aisle.stored_messages import StoredMessage, store_message
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.count.changes_since_count import apply_changes, change_between
 from aisle.jobs.count.count_state import MAX_PRODUCTS, MAX_UNDO, CountLine, CountState, ExpectedStock, UndoStep
 from aisle.jobs.job import Query
-from aisle.jobs.stock_pool_names import pool_name
+from aisle.jobs.names_in_messages import pool_name
 from aisle.jobs.view import Msg, msg, raw
+from aisle.row_values import to_decimal
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:

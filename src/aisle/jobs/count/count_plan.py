@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.count import finish_count
 from aisle.jobs.count.count_state import CountState, CountTarget, Result
 from aisle.jobs.job import Context, Query, Turn, reply
-from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import GOOD, INFO, WRONG
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER, natural_key
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Match, Scan
 
 if TYPE_CHECKING:

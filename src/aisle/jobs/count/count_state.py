@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from aisle.jobs.count.sent_count_types import SentCount, StockChange
 from aisle.jobs.job import Policy, Turn
-from aisle.jobs.quantity_or_record import QuantityQuestion
-from aisle.jobs.stock_pool_names import Pools
+from aisle.jobs.names_in_messages import Pools
+from aisle.jobs.typed_numbers_dates_and_letters import QuantityQuestion
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
 from aisle.scan.grammar_and_meaning_types import Match
 
@@ -236,6 +236,8 @@ class CountState(NamedTuple):
     """Lines left out because of a later count; the next verdict says so."""
     stock_changes: tuple[StockChange, ...] = ()
     """What was lost or found of the counted products since the first of them was counted."""
+    moves: tuple[StockChange, ...] = ()
+    """What came or left otherwise since then, for example by a movement or a pick."""
 
     @property
     def current_line(self) -> CountLine | None:

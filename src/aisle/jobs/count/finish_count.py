@@ -11,8 +11,8 @@ from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Res
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Args, Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.list_cursor_and_search import scroll_rows
-from aisle.jobs.log_writes import log_writes, new_log_entry
-from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
+from aisle.jobs.log_writes_and_refusals import log_writes, new_log_entry
+from aisle.jobs.names_in_messages import amount_of, measured, unit_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, raw, undo_verdict
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from aisle.jobs.count import (
 )
 from aisle.jobs.count.count_state import CountState, Result
 from aisle.jobs.job import Close, Context, Start, Turn, UndoLast, reply
-from aisle.jobs.name_goods_and_locations import amount_of
+from aisle.jobs.names_in_messages import amount_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
 from aisle.scan.grammar_and_meaning_types import Command
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantity_or_record
+from aisle.jobs import typed_numbers_dates_and_letters
 from aisle.jobs.count import count_lines, count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Result
 from aisle.jobs.job import Context, Query, Turn, reply
-from aisle.jobs.name_goods_and_locations import amount_of
-from aisle.jobs.quantity_or_record import QuantityQuestion, distinct_labels, name_of
+from aisle.jobs.names_in_messages import amount_of
+from aisle.jobs.typed_numbers_dates_and_letters import QuantityQuestion, distinct_labels, name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Command, Match, Scan
 
@@ -99,7 +99,7 @@ def repeat_question(state: CountState, question: QuantityQuestion, event: Scan |
     if isinstance(event, Scan):
         first = event.matches[0]
         more = first.quantity if (first.kind, first.key) == (PRODUCT, item.product) else Decimal(0)
-        if not question.matches and quantity_or_record.is_implausible(
+        if not question.matches and typed_numbers_dates_and_letters.is_implausible(
             more, item.expected, context.policy.large_quantity
         ):
             return _ask_quantity(state, item, question.quantity + more, context)
@@ -282,7 +282,7 @@ def enter_quantity(state: CountState, value: Decimal, code: str, context: Contex
     """Set the quantity, unless the digits are a record's number."""
     if view.open_quantity_line(state) is None:
         return Turn(state)
-    query = quantity_or_record.query_by_number(value, code)
+    query = typed_numbers_dates_and_letters.query_by_number(value, code)
     return Turn(state._replace(typed_number=value), (query,)) if query else _enter_if_plausible(state, value, context)
 
 
@@ -292,10 +292,10 @@ def handle_records_by_number(state: CountState, rows: tuple[RecordsByNumberRow, 
     value, state = state.typed_number, state._replace(typed_number=None)
     if value is None:
         return Turn(state)
-    matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, PRODUCT))
+    matches = typed_numbers_dates_and_letters.matches_of_number(rows, value, (LOCATION, PRODUCT))
     if not matches:
         return _enter_if_plausible(state, value, context)
-    if quantity_or_record.is_likely_number(rows, value):
+    if typed_numbers_dates_and_letters.is_likely_number(rows, value):
         scan = Scan(matches[:1])
         return (
             repeat_question(state, state.question, scan, context)
@@ -333,7 +333,7 @@ def _ask_if_plausible(
     scan; 0 if the value was typed."""
     counted = max(line.counted or Decimal(0), state.recount_quantity or Decimal(0))
     limit = context.policy.large_quantity
-    is_far = quantity_or_record.is_implausible_sum(value, line.expected, limit, counted, scanned)
+    is_far = typed_numbers_dates_and_letters.is_implausible_sum(value, line.expected, limit, counted, scanned)
     return _ask_quantity(state, line, value, context) if is_far else None
 
 

@@ -12,7 +12,7 @@ from aisle.jobs.count import count_lines
 from aisle.jobs.count.changes_since_count import query_changes
 from aisle.jobs.count.count_state import CountState, LaterCount, LeftOut, Result
 from aisle.jobs.job import Close, Query, Turn
-from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
+from aisle.jobs.names_in_messages import amount_of, measured, unit_of
 from aisle.jobs.view import Line, Msg, Row, msg, raw
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import find_and_report_refusals, name_goods_and_locations
+from aisle.jobs import log_writes_and_refusals, names_in_messages
 from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Close, Context, Query, Turn, Write, reply
-from aisle.jobs.log_writes import log_writes, stock_change_entry
+from aisle.jobs.log_writes_and_refusals import log_writes, stock_change_entry
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
@@ -55,7 +55,7 @@ def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
     """
     if state.last_sent is None:
         return Turn(state)
-    refused = find_and_report_refusals.query_refused_since(change.counted_at for change in state.last_sent.changes)
+    refused = log_writes_and_refusals.query_refused_since(change.counted_at for change in state.last_sent.changes)
     return Turn(state._replace(last_sent=with_booked(state.last_sent, rows)), (refused,))
 
 
@@ -72,7 +72,7 @@ def report_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
     state = state._replace(last_sent=sent._replace(changes=booked))
     label = shown.label or shown.product
     return Turn(
-        state, (), find_and_report_refusals.booked_otherwise_verdict(label, now.quantity, shown.quantity, shown.unit)
+        state, (), log_writes_and_refusals.booked_otherwise_verdict(label, now.quantity, shown.quantity, shown.unit)
     )
 
 
@@ -132,7 +132,7 @@ def entry_of(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> MyEntriesRo
 
 def counted_since_message(counted: StockChange) -> Msg:
     """Return that somebody counted goods since, and how many (`quantity`)."""
-    amount = name_goods_and_locations.measured(counted.quantity, counted.unit)
+    amount = names_in_messages.measured(counted.quantity, counted.unit)
     return msg("my_entries.later_count", label=counted.label or counted.product, counted=amount)
 
 
@@ -159,12 +159,12 @@ def undo_count(
 ) -> tuple[tuple[Write, ...], Verdict]:
     """Return the operations that reverse a sent count, and the verdict; entries refused or superseded are left."""
     found = [
-        (each, find_and_report_refusals.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes
+        (each, log_writes_and_refusals.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes
     ]
     remaining = sent._replace(changes=tuple(each for each, row in found if row is None))
     refused = next((row for _, row in reversed(found) if row), None)
     if refused and not remaining.changes:
-        return (), find_and_report_refusals.refusal_verdict(refused)
+        return (), log_writes_and_refusals.refusal_verdict(refused)
     if not remaining.changes and remaining.counted_since is not None:
         return (), Verdict(WRONG, counted_since_message(remaining.counted_since))
     if not remaining.changes and remaining.has_unused:
@@ -203,11 +203,11 @@ def _undo_message(sent: SentCount) -> Msg:
             if has_locations and each.location
             else (each.product, each.label or each.product)
         )
-        amount = name_goods_and_locations.GoodsAmount(
+        amount = names_in_messages.GoodsAmount(
             key, label, -each.quantity - each.absorbed, each.unit, is_change=True, is_estimate=sent.is_waiting
         )
         changes.append(amount)
     text = msg("count.sent_undone_same", what=sent.label)
     if changes:
-        text = name_goods_and_locations.goods_message("count.sent_undone", changes, what=sent.label)
+        text = names_in_messages.goods_message("count.sent_undone", changes, what=sent.label)
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text

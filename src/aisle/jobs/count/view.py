@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
-from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.count import changes_since_count, count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import money_message
-from aisle.jobs.name_goods_and_locations import amount_of, unit_of
+from aisle.jobs.names_in_messages import amount_of, unit_of
+from aisle.jobs.typed_numbers_dates_and_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.view import (
     BACK,
     NEXT_PAGE,

@@ -6,12 +6,12 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Context, Policy, Turn
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.row_types.products import ExpiryCheckRow, StoreProductRow
 from aisle.jobs.store_time import today
 from aisle.jobs.view import Msg, msg
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import Match
 from aisle.scan.gs1 import nearest_century
 from aisle.store_product_settings import parse_entry_values

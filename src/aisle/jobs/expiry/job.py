@@ -5,16 +5,20 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from aisle.jobs.expiry.date_pages import (
+from aisle.jobs.expiry.due_list_and_date_pages import (
     CONFIRM_PAGE,
     DATE_PAGE,
+    DUE_LIST,
+    GIVEN_QUERY,
     PRICE_PAGE,
+    SHOWN_QUERY,
     give_date,
+    open_product,
     parse_typed,
+    query_shown,
     read_again,
     take_given,
 )
-from aisle.jobs.expiry.due_list_page import DUE_LIST, GIVEN_QUERY, SHOWN_QUERY, open_product, query_shown
 from aisle.jobs.expiry.expiry_state import (
     CONFIRM,
     DATE,
@@ -33,12 +37,19 @@ from aisle.jobs.expiry.expiry_state import (
     parse_checked_product,
     today_of,
 )
-from aisle.jobs.expiry.report_other_dates import STANDING_QUERY, query_standing, report_other_dates
-from aisle.jobs.expiry.report_refused_checks import REFUSED_CHECKS, query_refused, report_refused
-from aisle.jobs.expiry.send_and_undo_check import UNDO_QUERY, undo_check
+from aisle.jobs.expiry.send_and_undo_check import (
+    REFUSED_CHECKS,
+    STANDING_QUERY,
+    UNDO_QUERY,
+    query_refused,
+    query_standing,
+    report_other_dates,
+    report_refused,
+    undo_check,
+)
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Rows, Turn, reply
 from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
-from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
 from aisle.scan.grammar_and_meaning_types import MISSING_SEPARATOR, PRODUCT, Match
 

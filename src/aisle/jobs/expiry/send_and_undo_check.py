@@ -1,4 +1,4 @@
-"""What an expiry check sends, and its undo. Interface: Update store products.
+"""What an expiry check sends, its undo, and reports of refused checks and of dates that other people gave.
 
 The interface does not say what an update does to fields that it leaves out; as on the product's page, only what changes
 is sent. Prices are set with the rights of a supervisor, so that a discount is an operation of its own.
@@ -11,7 +11,6 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.expiry.expiry_state import (
     CHECK,
     DISCOUNT,
@@ -28,16 +27,22 @@ from aisle.jobs.expiry.expiry_state import (
     next_check,
     parse_checked_product,
     standing_date,
+    today_of,
     uncount_label,
 )
-from aisle.jobs.expiry.report_refused_checks import find_refusal, refusal_message
 from aisle.jobs.job import Context, Json, Query, Turn, Write, format_number
-from aisle.jobs.supervisor.parse_and_format_store_product_values import format_day_as_datetime, update_write
+from aisle.jobs.log_writes_and_refusals import new_refusals, with_reported
+from aisle.jobs.supervisor.service_fields_and_values import UPDATE, format_day_as_datetime, update_write
 from aisle.jobs.view import GOOD, WRONG, Msg, Verdict, msg, undo_verdict
-from aisle.store_product_settings import LABEL_CHECK, LABEL_EXPIRY, UNDONE_EXPIRY
+from aisle.row_values import to_decimal
+from aisle.store_product_settings import LABEL_CHECK, LABEL_EXPIRY, UNDONE_EXPIRY, parse_update_values
+from aisle.stored_messages import is_stored_message, read_message
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.products import StoreProductRow
+    from collections.abc import Iterable
+
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
+    from aisle.jobs.row_types.products import ExpiryCheckRow, PendingChangeRow, StoreProductRow
 
 
 def send_check(
@@ -194,3 +199,89 @@ def _values_to_restore(product: CheckedProduct, sent: SentCheck) -> dict[str, st
     if not product.keeps_all:
         return {name: value for name, value in sent.before if value and name == CHECK}
     return {name: value for name, value in sent.before if value or name != DISCOUNT}
+
+
+STANDING_QUERY = "standing"
+"""Id of the query for the dates that stand."""
+
+
+def query_standing(state: ExpiryState, context: Context) -> tuple[Query, ...]:
+    """Return the query for the products whose date was given here; none if no date was."""
+    products = [sent.product for sent in _last_dates(state, context)]
+    return (Query(STANDING_QUERY, "checked_products", {"products": products}, is_live=True),) if products else ()
+
+
+def _last_dates(state: ExpiryState, context: Context) -> list[SentCheck]:
+    """Return the last check of each product that gave it a date, else its last label, unless its next check is due."""
+    last = {sent.product: sent for sent in state.sent if sent.label_day}
+    last |= {sent.product: sent for sent in state.sent if sent.before}
+    today = today_of(context).isoformat()
+    return [sent for sent in last.values() if EXPIRY in (after := dict(sent.after)) and after[CHECK] > today]
+
+
+def _is_other(sent: SentCheck, row: ExpiryCheckRow, today: str) -> bool:
+    """Return True if another date stands. A label that changed nothing counts again once the check is due."""
+    if sent.label_day:
+        return row["due"] <= today
+    return row["expiry"] not in ("", dict(sent.after)[EXPIRY])
+
+
+def report_other_dates(state: ExpiryState, rows: tuple[ExpiryCheckRow, ...], context: Context) -> Result:
+    """Report the products whose date is not the one given here, each date once, the last one in words."""
+    given, today = {sent.product: sent for sent in _last_dates(state, context)}, today_of(context).isoformat()
+    others = [row for row in rows if (sent := given.get(row["product_number"])) and _is_other(sent, row, today)]
+    fresh = [row for row in others if (row["product_number"], row["expiry"]) not in state.reported_dates]
+    reported = state._replace(reported_dates=tuple((row["product_number"], row["expiry"]) for row in others))
+    if not fresh:
+        return Turn(reported)
+    row, sent = fresh[-1], given[fresh[-1]["product_number"]]
+    if sent.label_day:  # the check with the nearer date was undone
+        return Turn(reported, (), Verdict(WRONG, msg("expiry.not_checked", label=sent.label)))
+    days = {"day": day_message(row["expiry"]), "given": day_message(dict(sent.after)[EXPIRY])}
+    return Turn(reported, (), Verdict(WRONG, msg("expiry.other_date", label=sent.label, **days)))
+
+
+REFUSED_CHECKS = "refused_checks"
+
+
+def query_refused(since: str) -> Query:
+    """Return the query for checks that were refused since then."""
+    return Query(REFUSED_CHECKS, "refused_operations", {"operation": UPDATE, "since": since}, is_live=True)
+
+
+def report_refused(state: ExpiryState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
+    """Report the checks of this person that were refused and not reported yet, the latest one in words."""
+    fresh = new_refusals(state.reported_refusals, rows, context.user)
+    found = [(row, sent) for row in fresh if (sent := _sent_check(state, row))]
+    if not found:
+        return Turn(state)
+    reported = state._replace(reported_refusals=with_reported(state.reported_refusals, (row for row, _ in found)))
+    row, sent = found[-1]
+    return Turn(reported, (), Verdict(WRONG, refusal_message(row["why"], sent)))
+
+
+def _sent_check(state: ExpiryState, row: RefusedOperationsRow) -> SentCheck | None:
+    """Return the check that an operation was sent for; None if it is another change of the product."""
+    for item in row["body"]:
+        values = parse_update_values(item).items()
+        for sent in state.sent:
+            if sent.product == str(item.get("product_number")) and values <= dict(sent.after).items():
+                return sent
+    return None
+
+
+def find_refusal(changes: Iterable[PendingChangeRow], sent: SentCheck) -> str | None:
+    """Return why the latest change that this check sent was refused; None if it was not."""
+    values = dict(sent.after).items()
+    for change in changes:
+        if {(name, after) for name, _, after in change["fields"]} <= values:
+            return change["why"] if change["outcome"] == "refused" else None
+    return None
+
+
+def refusal_message(why: str, sent: SentCheck) -> Msg:
+    """Return the reason of a refusal: that of the service, or that somebody else was faster."""
+    reason = read_message(why)
+    if is_stored_message(why):
+        return msg("raw.cut", text=reason)
+    return msg("receive.refused", why=reason, label=sent.label)

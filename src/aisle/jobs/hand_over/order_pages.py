@@ -5,9 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import partial
 
-from aisle.jobs import name_goods_and_locations
-from aisle.jobs.choice_letters import DROP, LETTER_OF_CHOICE, YES, letter_prompt
-from aisle.jobs.hand_over.hand_over_state import (
+from aisle.jobs import names_in_messages
+from aisle.jobs.hand_over.hand_over_state_and_writes import (
     CONFIRM,
     GOODS,
     LOCATION,
@@ -21,20 +20,22 @@ from aisle.jobs.hand_over.hand_over_state import (
     Result,
     checked_quantity,
     close_order,
+    finish_write,
     goods_of_line,
     locations_of,
     missing_goods,
     picked_goods,
+    put_back_step,
+    put_back_writes,
     unchecked_goods,
 )
-from aisle.jobs.hand_over.writes_and_undo import finish_write, put_back_step, put_back_writes
 from aisle.jobs.job import Args, Close, Context, Event, Query, Refresh, Turn, reply
 from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, refuse
 from aisle.jobs.pick.pick_line import same_location
-from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.repeated_label_reads import LABEL_GUARD_S, LabelRead
 from aisle.jobs.sums_of_goods_and_progress import goods_text, named_goods
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES
+from aisle.jobs.tote_labels_and_repeated_reads import LABEL_GUARD_S, LabelRead
+from aisle.jobs.typed_numbers_dates_and_letters import DROP, LETTER_OF_CHOICE, YES, letter_prompt, name_of
 from aisle.jobs.view import GOOD, INFO, Block, Line, Msg, Step, Verdict, msg, raw, undo_verdict
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Accepts, Choice, Match, Quantity
 
@@ -151,7 +152,7 @@ def has_goods(state: HandOverState) -> bool:
 def _where(state: HandOverState) -> Msg:
     """Return where the goods lie, as far as this host knows."""
     if places := locations_of(state):
-        return msg("order.waits_at_location", place=name_goods_and_locations.list_locations(places))
+        return msg("order.waits_at_location", place=names_in_messages.list_locations(places))
     return msg("hand_over.no_location")
 
 
@@ -251,7 +252,7 @@ def scan_location(state: HandOverState, location: str, context: Context) -> Resu
         return ask_or_hand_over(state, context)
     if not places:
         return refuse(state, msg("hand_over.scan_order", order=state.order))
-    return refuse(state, msg("pick.put_down", order=state.order, place=name_goods_and_locations.list_locations(places)))
+    return refuse(state, msg("pick.put_down", order=state.order, place=names_in_messages.list_locations(places)))
 
 
 def is_unchecked(state: HandOverState, match: Match) -> bool:
@@ -425,7 +426,7 @@ def put_back_at(state: HandOverState, location: str, context: Context) -> Result
         return Turn(drop_put_back(state))
     step = put_back_step(state.order, goods, min(state.quantity, goods.picked), location)
     done = drop_put_back(state)._replace(put_back=(*state.put_back, step)[-MAX_UNDO:], checked=())
-    place = name_goods_and_locations.at_location(location)
+    place = names_in_messages.at_location(location)
     said = msg("hand_over.put_back", quantity=_quantity(goods, step.quantity), label=goods.label, place=place)
     return Turn(done, put_back_writes(step, context), Verdict(GOOD, said))
 

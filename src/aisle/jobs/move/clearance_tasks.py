@@ -6,8 +6,7 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs import find_and_report_refusals
+from aisle.jobs import log_writes_and_refusals
 from aisle.jobs.job import (
     Args,
     Close,
@@ -28,10 +27,11 @@ from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state_and_rows import ClearanceTask, MoveState, UndoStep
-from aisle.jobs.name_goods_and_locations import amount_of
+from aisle.jobs.names_in_messages import amount_of
 from aisle.jobs.pages_and_page_job import Action, Page, PageJob, refuse
-from aisle.jobs.quantity_or_record import distinct_labels
+from aisle.jobs.typed_numbers_dates_and_letters import distinct_labels
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Command, CursorKey, Match
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class ClearanceTasksJob(PageJob[ClearanceTasksState]):
         return self._query_tasks_and_refusals(state, context, is_moved=event.job == "move")
 
     def _query_tasks_and_refusals(self, state: ClearanceTasksState, context: Context, *, is_moved: bool) -> Result:
-        refused = find_and_report_refusals.query_refused_moves(state.opened_at, is_reported=is_moved)
+        refused = log_writes_and_refusals.query_refused_moves(state.opened_at, is_reported=is_moved)
         return Turn(state._replace(confirmed_task=""), (*self.queries(state, context), refused))
 
     def handle_rows(self, state: ClearanceTasksState, answer: Rows, context: Context) -> Result:
@@ -193,7 +193,7 @@ class ClearanceTasksJob(PageJob[ClearanceTasksState]):
             case Rows("clearance_tasks"):
                 return LIST.handle_rows(state, answer, context)
             case Rows("refused" | "refused_before"):
-                reported, verdict = find_and_report_refusals.report_refused_moves(
+                reported, verdict = log_writes_and_refusals.report_refused_moves(
                     state.reported_refusals, answer, context.user
                 )
                 return Turn(state._replace(reported_refusals=reported), (), verdict)

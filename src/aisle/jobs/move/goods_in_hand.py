@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
-from aisle.jobs import name_goods_and_locations
+from aisle.jobs import names_in_messages
 from aisle.jobs.move.move_state_and_rows import (
     MAX_UNDO,
     UNKNOWN_QUANTITY,
@@ -389,22 +389,20 @@ def is_goods_question_open(state: MoveState) -> bool:
     return any(choice.kind in GOODS_QUESTIONS for choice in state.choices)
 
 
-def goods_amounts(goods: Iterable[Goods]) -> list[name_goods_and_locations.GoodsAmount]:
+def goods_amounts(goods: Iterable[Goods]) -> list[names_in_messages.GoodsAmount]:
     return [
-        name_goods_and_locations.GoodsAmount(
-            part.product, part.label, part.quantity, name_goods_and_locations.unit_of(part)
-        )
+        names_in_messages.GoodsAmount(part.product, part.label, part.quantity, names_in_messages.unit_of(part))
         for part in goods
     ]
 
 
 def name_goods(goods: Iterable[Goods]) -> Msg:
-    amounts = name_goods_and_locations.merge_goods(goods_amounts(goods))
+    amounts = names_in_messages.merge_goods(goods_amounts(goods))
     if len(amounts) > 1:
-        return name_goods_and_locations.list_goods(amounts)
-    return msg("goods.one", quantity=name_goods_and_locations.goods_quantity(amounts[0]), label=amounts[0].label)
+        return names_in_messages.list_goods(amounts)
+    return msg("goods.one", quantity=names_in_messages.goods_quantity(amounts[0]), label=amounts[0].label)
 
 
 def sources_text(parts: Iterable[Goods]) -> Msg:
     """Return the sources of these goods: locations, or orders that had them in hand."""
-    return name_goods_and_locations.list_locations(part.location or part.order for part in parts)
+    return names_in_messages.list_locations(part.location or part.order for part in parts)

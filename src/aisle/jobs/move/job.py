@@ -5,8 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs import find_and_report_refusals, quantity_or_record
+from aisle.jobs import log_writes_and_refusals, typed_numbers_dates_and_letters
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -28,13 +27,11 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.move import (
     clearance_tasks,
-    counts_since_take,
     goods_in_hand,
-    movement_write,
+    movement_write_and_undo,
     put_goods,
     query_stock_here,
     take_goods,
-    undo,
     view,
 )
 from aisle.jobs.move.move_state_and_rows import (
@@ -47,11 +44,11 @@ from aisle.jobs.move.move_state_and_rows import (
     UndoStep,
     at_source,
 )
-from aisle.jobs.name_goods_and_locations import amount_of, unit_of
-from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.stock_pool_names import POOLS_QUERY, Pool, parse_pools
+from aisle.jobs.names_in_messages import POOLS_QUERY, Pool, amount_of, parse_pools, unit_of
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
@@ -113,7 +110,7 @@ def refresh(state: MoveState) -> Result:
         Query("refused_operations", "refused_operations", refusals),
         *clearance_tasks.query_task(state),
     ]
-    if counted := counts_since_take.query_counts(state):
+    if counted := query_stock_here.query_counts(state):
         effects.append(counted)  # its answer queries the stock
     elif state.location and not state.task:
         effects.append(query_stock_here.query_location_again(state))
@@ -127,17 +124,17 @@ def refresh(state: MoveState) -> Result:
 def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Report this person's refused movements; they and the takes of their goods can no longer be undone. An open
     question stays, because a number typed for it would otherwise set a quantity. Only one about an undo is dropped."""
-    new_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
+    new_rows = log_writes_and_refusals.new_refusals(state.reported_refusals, rows, context.user)
     if not new_rows:
         return Turn(state)
     bodies = [row["body"] for row in new_rows]
     history: tuple[UndoStep, ...] = ()
     for step in state.history:
         history = _without_takes_for(step, history) if _is_refused(step, bodies, context) else (*history, step)
-    reported = find_and_report_refusals.with_reported(state.reported_refusals, new_rows)
+    reported = log_writes_and_refusals.with_reported(state.reported_refusals, new_rows)
     choices = () if state.is_undoing else state.choices
     state = state._replace(reported_refusals=reported, history=history, is_undoing=False, choices=choices)
-    return Turn(state, (), find_and_report_refusals.refusal_verdict(new_rows[-1]))
+    return Turn(state, (), log_writes_and_refusals.refusal_verdict(new_rows[-1]))
 
 
 def _without_takes_for(move: UndoStep, history: tuple[UndoStep, ...]) -> tuple[UndoStep, ...]:
@@ -147,7 +144,7 @@ def _without_takes_for(move: UndoStep, history: tuple[UndoStep, ...]) -> tuple[U
 
 
 def _is_refused(step: UndoStep, bodies: list[Json], context: Context) -> bool:
-    items = movement_write.movement_write(step.items, context.store, context.user).body
+    items = movement_write_and_undo.movement_write(step.items, context.store, context.user).body
     return any(body and all(item in items for item in body) for body in bodies)
 
 
@@ -243,7 +240,7 @@ class MoveJob(Job[MoveState]):
         turn = clearance_tasks.close_when_done(self._handle(state, event, context))
         in_hand = tuple(goods_in_hand.note_takes(part, context.now) for part in turn.state.in_hand)
         turn = turn._replace(state=turn.state._replace(in_hand=in_hand))
-        return counts_since_take.report_goods_put_back(state, turn)
+        return query_stock_here.report_goods_put_back(state, turn)
 
     def _handle(self, state: MoveState, event: Event, context: Context) -> Result:
         match event:
@@ -254,7 +251,7 @@ class MoveJob(Job[MoveState]):
             case Changed("location", _) if not state.uses_locations:
                 return Turn(state, (Query("locations", "locations", {"size": 1}),))
             case Closed("count", answer) if answer:
-                return refresh(counts_since_take.count_goods_in_hand(state, str(answer["what"]), context))
+                return refresh(query_stock_here.count_goods_in_hand(state, str(answer["what"]), context))
             case Changed("product" | "location") if state.in_hand:
                 turn = refresh(state)
                 return turn._replace(effects=(*turn.effects, Refresh("logs")))  # who counted, if it was a count
@@ -272,7 +269,7 @@ class MoveJob(Job[MoveState]):
                 return _enter_quantity(state._replace(named_product=""), value, code)
             case Command(letter):
                 return _handle_command(state._replace(named_product=""), letter, context)
-            case UnknownCode(code) if quantity_or_record.is_too_short_for_code(code) and state.phase in (
+            case UnknownCode(code) if typed_numbers_dates_and_letters.is_too_short_for_code(code) and state.phase in (
                 "from",
                 "take",
                 "load",
@@ -321,8 +318,8 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             )
         case "again":
             return Turn(query_stock_here.refresh_stock(state, row) if row else state)
-        case counts_since_take.COUNTS_QUERY:
-            state = counts_since_take.with_counts(state, rows)
+        case query_stock_here.COUNTS_QUERY:
+            state = query_stock_here.with_counts(state, rows)
             is_here = bool(state.location and not state.task)
             return Turn(state, (query_stock_here.query_location_again(state),) if is_here else ())
         case "task":
@@ -337,12 +334,14 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             return Turn(with_suggested_locations(state, rows))
         case "target":
             return put_goods.give_to_order(state, row, context)
-        case undo.COUNTED_QUERY:
-            return undo.undo_unless_counted(state, rows, context)
+        case movement_write_and_undo.COUNTED_QUERY:
+            return movement_write_and_undo.undo_unless_counted(state, rows, context)
         case "undo_order":
-            return undo.undo_if_unchanged(state, row, context)
-        case _ if id_.startswith(undo.UNDO_PREFIX):
-            return undo.undo_if_unchanged(state, row, context, id_.removeprefix(undo.UNDO_PREFIX))
+            return movement_write_and_undo.undo_if_unchanged(state, row, context)
+        case _ if id_.startswith(movement_write_and_undo.UNDO_PREFIX):
+            return movement_write_and_undo.undo_if_unchanged(
+                state, row, context, id_.removeprefix(movement_write_and_undo.UNDO_PREFIX)
+            )
         case "refused_operations":
             return report_refused(state, rows, context)
         case "records_by_number":
@@ -384,7 +383,7 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
     if match.kind != LOCATION and take_goods.is_place_asked(state):
         is_source = match.kind in (ORDER, REFERENCE)
         return Turn(state, (_query_source(match),)) if is_source else take_goods.more_from(state, match)
-    if match.kind != LOCATION and undo.is_asked_after_undo(state):
+    if match.kind != LOCATION and movement_write_and_undo.is_asked_after_undo(state):
         return reply(state, WRONG, "count.answer_first", what=name_of(match))
     is_pending = state.pending_scan is not None and not state.is_started
     portion = state.portion if state.phase in ("put", "where") else ZERO
@@ -397,7 +396,7 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
     if match.kind == LOCATION:
         state = state._replace(uses_locations=True)
         if state.is_undone and state.phase == "take" and state.in_hand:
-            return undo.ask_after_undo(state, match.key)
+            return movement_write_and_undo.ask_after_undo(state, match.key)
         if state.phase == "where" or state.phase == "put" or (state.phase == "take" and state.in_hand):
             return put_goods.put_at_location(state, match.key, context)
         return take_goods.take_from_location(state if is_pending else state._replace(pending_scan=None), match.key)
@@ -415,7 +414,7 @@ def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
     part = take_goods.open_quantity_goods(state)
     if part is None:
         return Turn(state)
-    query = quantity_or_record.query_by_number(value, code)
+    query = typed_numbers_dates_and_letters.query_by_number(value, code)
     return Turn(state._replace(looked_up_number=value), (query,)) if query else _set_quantity(state, part, value)
 
 
@@ -428,7 +427,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     if not value or part is None:
         return Turn(state)
     rows = tuple(row for row in rows if row["kind"] != PRODUCT or _is_goods_of_use(state, row["key"], rows))
-    matches = quantity_or_record.matches_of_number(rows, value, MoveJob().prefers(state))
+    matches = typed_numbers_dates_and_letters.matches_of_number(rows, value, MoveJob().prefers(state))
     if not matches:
         return _set_quantity(state, part, value)
     found = matches[0]
@@ -436,9 +435,11 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     if take_goods.is_order_asked(state):
         return reply(state, WRONG, "count.answer_first", what=name_of(found))
     most = part.quantity if state.phase == "put" else max(part.available, ZERO)
-    is_guess = any(row.get("is_guess") for row in rows) or quantity_or_record.are_several_guesses(rows)
-    is_guess = is_guess or quantity_or_record.are_goods_and_location(rows)
-    if quantity_or_record.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_MOVE) and not is_guess):
+    is_guess = any(row.get("is_guess") for row in rows) or typed_numbers_dates_and_letters.are_several_guesses(rows)
+    is_guess = is_guess or typed_numbers_dates_and_letters.are_goods_and_location(rows)
+    if typed_numbers_dates_and_letters.is_likely_number(rows, value) or (
+        value > max(most, MAX_LIKELY_MOVE) and not is_guess
+    ):
         return _handle_scan(state, (found,), context)
     records = [MoveChoice(f"is_{each.kind}", each.key, label=each.label) for each in matches]
     choices = (MoveChoice("amount", part.product, value, part.line, unit=unit_of(part)), *records)
@@ -465,7 +466,7 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
     state = state._replace(choices=(), covered_choices=(), pending_scan=None, is_undoing=False)
     if state.phase != "put":
         turn = take_goods.set_quantity(state, goods, value, is_confirmed=is_confirmed)
-        return undo.keep_question_after_undo(asked, take_goods.keep_other_locations(asked, turn))
+        return movement_write_and_undo.keep_question_after_undo(asked, take_goods.keep_other_locations(asked, turn))
     if value > goods.quantity:
         return reply(
             state,
@@ -510,11 +511,11 @@ def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
             state_asked = state._replace(phase="pool", return_phase=state.phase, choosing_pool="from")
             return reply(state_asked, ASK, "move.note_from_pool")
         case "u" if state.phase == "put" and state.portion:
-            return undo.take_back_portion(state)
-        case "u" if state.phase == "put" and undo.is_selection_last(state):
-            return undo.drop_selection(state)
+            return movement_write_and_undo.take_back_portion(state)
+        case "u" if state.phase == "put" and movement_write_and_undo.is_selection_last(state):
+            return movement_write_and_undo.drop_selection(state)
         case "u" if state.phase in ("from", "take", "load", "put"):
-            return undo.undo_step(state, context)
+            return movement_write_and_undo.undo_step(state, context)
     return Turn(state)
 
 
@@ -528,7 +529,7 @@ def _next_on_cart(state: MoveState) -> Result:
     index = (state.current_index + 1) % len(state.in_hand)
     part = state.in_hand[index]
     return reply(
-        undo.select_goods(state, index),
+        movement_write_and_undo.select_goods(state, index),
         INFO,
         "move.current_goods",
         label=part.label,
@@ -560,11 +561,11 @@ def _choose_pool(state: MoveState, pool: Pool) -> Result:
 
 
 def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Result:
-    if choice.kind in quantity_or_record.RECORD_CHOICES and state.pending_scan:
+    if choice.kind in typed_numbers_dates_and_letters.RECORD_CHOICES and state.pending_scan:
         return _ask_before_record(state, state.pending_scan, choice)
     before, state = state, state._replace(choices=())
     match choice.kind:
-        case quantity_or_record.DROP_QUANTITY:
+        case typed_numbers_dates_and_letters.DROP_QUANTITY:
             return take_goods.drop_quantity(before)
         case "amount" if part := take_goods.goods_of_choice(state, choice):
             return _set_quantity(state, part, choice.quantity, is_confirmed=True)
@@ -590,7 +591,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "fit_order":
             return put_goods.limit_to_order(state, choice)
         case "undo_rest":
-            return undo.undo_rest(state, context)
+            return movement_write_and_undo.undo_rest(state, context)
         case "forget":
             return take_goods.drop_current_goods(state)
         case "drop":

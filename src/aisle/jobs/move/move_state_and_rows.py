@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.count.count_state import LaterCount
 from aisle.jobs.job import Turn
-from aisle.jobs.name_goods_and_locations import measured
-from aisle.jobs.stock_pool_names import Pools
+from aisle.jobs.names_in_messages import Pools, measured
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import Msg
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import Match
 from aisle.settings.setting_definitions import LARGE_QUANTITY
 

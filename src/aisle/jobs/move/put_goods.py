@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.job import Context, Query, Turn, reply
-from aisle.jobs.move import goods_in_hand, movement_write, undo
+from aisle.jobs.move import goods_in_hand, movement_write_and_undo
 from aisle.jobs.move.move_state_and_rows import (
     ZERO,
     Goods,
@@ -18,7 +18,7 @@ from aisle.jobs.move.move_state_and_rows import (
     parse_order_needs,
 )
 from aisle.jobs.move.take_goods import ask_exceeding, refuse_order
-from aisle.jobs.name_goods_and_locations import amount_of, unit_of
+from aisle.jobs.names_in_messages import amount_of, unit_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw
 from aisle.scan.grammar_and_meaning_types import Match
 
@@ -34,7 +34,7 @@ def put_at_location(state: MoveState, location: str, context: Context) -> Result
     exceeding = goods_in_hand.first_exceeding(parts)
     if exceeding is not None:
         return _ask_exceeding(_leave_location_question(state), exceeding)
-    items = movement_write.movement_items(parts, location, state.target_order, state.needs)
+    items = movement_write_and_undo.movement_items(parts, location, state.target_order, state.needs)
     is_left_there = state.task is not None and location.casefold() == state.task.location.casefold()
     if is_left_there or any(goods_in_hand.is_no_change(item) for item in items):
         return _reject_same_location(state, location)
@@ -63,7 +63,7 @@ def _send(
     state: MoveState, goods: tuple[Goods, ...], items: tuple[MovementItem, ...], location: str, context: Context
 ) -> Result:
     target = state.target_order
-    write = movement_write.movement_write(items, context.store, context.user)
+    write = movement_write_and_undo.movement_write(items, context.store, context.user)
     state = goods_in_hand.put_down(
         _leave_location_question(state)._replace(target_order=target), goods, items, context.now
     )
@@ -113,7 +113,9 @@ def _change_pool(state: MoveState, context: Context) -> Result:
     exceeding = goods_in_hand.first_exceeding(state.in_hand)
     if exceeding is not None:
         return _ask_exceeding(state, exceeding)
-    items = tuple(item for part in state.in_hand for item in movement_write.movement_items((part,), part.location))
+    items = tuple(
+        item for part in state.in_hand for item in movement_write_and_undo.movement_items((part,), part.location)
+    )
     if any(goods_in_hand.is_no_change(item) for item in items):
         return reply(state, WRONG, "move.same_pool", pool=state.to_pool)
     return _send(state, state.in_hand, items, "", context)
@@ -199,7 +201,7 @@ def choose_on_cart(state: MoveState, match: Match) -> Result:
             state._replace(current_index=index, portion=ZERO), WRONG, "move.not_so_many", label=part.label, **args
         )
     portion = match.quantity if match.is_explicit else ZERO
-    state = undo.select_goods(state, index)._replace(portion=portion)
+    state = movement_write_and_undo.select_goods(state, index)._replace(portion=portion)
     return reply(
         state, INFO, "move.current_goods", label=part.label, quantity=amount_of(part, portion or part.quantity)
     )

@@ -1,26 +1,35 @@
-"""Stock at the location of a move: its queries, and the goods in hand with what was read."""
+"""Stock at the location of a move: its queries, and counts made there since the goods in hand were taken.
+
+The stock here is shown with the goods in hand, as if they were still there, so that no page takes them for missing. The
+service is told when they were taken, and takes them off the stock once.
+"""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs.job import Query
-from aisle.jobs.move import counts_since_take
-from aisle.jobs.move.goods_in_hand import free_goods, shift_stock
+from aisle.jobs.count.count_state import LaterCount
+from aisle.jobs.job import Close, Context, Effect, Query, Turn, Write
+from aisle.jobs.move.goods_in_hand import find_goods, free_goods, shift_stock
 from aisle.jobs.move.move_state_and_rows import (
     ZERO,
     Goods,
     MoveState,
+    Result,
     StockLine,
+    Take,
     is_open_order,
     parse_held_goods,
     parse_stock_lines,
 )
+from aisle.jobs.names_in_messages import amount_of
+from aisle.jobs.view import Msg, msg
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
+    from aisle.jobs.row_types.log import LaterCountsRow
     from aisle.jobs.row_types.orders import OrderRow
 
 
@@ -62,7 +71,7 @@ def refresh_stock(state: MoveState, row: LocationRow | None) -> MoveState:
         are_locations_unknown=are_locations_unknown,
     )
     state = state._replace(source_stock=(*stock, *_goods_in_question(state, stock)))
-    stock = shift_stock(state, counts_since_take.goods_before_counts(state), 1)
+    stock = shift_stock(state, goods_before_counts(state), 1)
     in_hand = tuple(_with_current_stock(part, stock, state) for part in state.in_hand)
     return state._replace(source_stock=stock, in_hand=in_hand)
 
@@ -134,3 +143,71 @@ def _goods_in_question(state: MoveState, stock: tuple[StockLine, ...]) -> tuple[
         return ()
     lines = tuple(each for each in state.source_stock if each.product == product)
     return lines if state.has_unread_stock else tuple(each._replace(free=ZERO, pools=(), held=()) for each in lines)
+
+
+COUNTS_QUERY = "counts_since_take"
+"""Id of the query for these counts."""
+
+
+def query_counts(state: MoveState) -> Query | None:
+    """Return the query for counts since goods in hand were taken; None without goods from a location."""
+    taken = [part for part in state.in_hand if part.location and part.takes]
+    goods = [[part.product, part.location, part.pool, part.takes[0].at] for part in taken]
+    return Query(COUNTS_QUERY, "later_counts", {"goods": goods}) if goods else None
+
+
+def with_counts(state: MoveState, rows: tuple[LaterCountsRow, ...]) -> MoveState:
+    """Return the state with the last count of the location of each of its goods in hand."""
+    found = {
+        (row["product_number"], row["location_code"], row["pool"]): LaterCount(
+            row["user_name"], row["counted_quantity"], row["at"]
+        )
+        for row in rows
+    }
+    in_hand = (part._replace(later=found.get((part.product, part.location, part.pool))) for part in state.in_hand)
+    return state._replace(in_hand=tuple(in_hand))
+
+
+def goods_before_counts(state: MoveState) -> tuple[Goods, ...]:
+    """Return the goods in hand with the quantities that counts of their locations lack."""
+    lacking = (part._replace(quantity=part.taken_before_count) for part in state.in_hand)
+    return tuple(part for part in lacking if part.quantity)
+
+
+def count_goods_in_hand(state: MoveState, location: str, context: Context) -> MoveState:
+    """Return the state after a count of a location that this job has opened: its goods in hand were counted, too."""
+    return state._replace(
+        in_hand=tuple(
+            part._replace(takes=(Take(part.quantity, context.now),), later=None)
+            if part.location.casefold() == location.casefold()
+            else part
+            for part in state.in_hand
+        )
+    )
+
+
+def report_goods_put_back(before: MoveState, turn: Result) -> Result:
+    """Add to the verdict that somebody counted the location without the goods that are put back there."""
+    detail = _counted_without(before, turn.state)
+    if detail is None or any(isinstance(effect, Write) for effect in turn.effects):
+        return turn
+    told = turn.verdict and turn.verdict._replace(detail=detail)
+    return Turn(turn.state, tuple(_with_detail(effect, detail) for effect in turn.effects), told)
+
+
+def _with_detail(effect: Effect, detail: Msg) -> Effect:
+    """Return an effect whose verdict is shown on the page below with this detail."""
+    if not isinstance(effect, Close) or effect.verdict is None:
+        return effect
+    return effect._replace(verdict=effect.verdict._replace(detail=detail))
+
+
+def _counted_without(before: MoveState, after: MoveState) -> Msg | None:
+    """Return who counted a location without goods that were in hand and are no longer; None if nobody did."""
+    for part in before.in_hand:
+        index = find_goods(after.in_hand, part)
+        left = after.in_hand[index].taken_before_count if index >= 0 else 0
+        if part.later and left < part.taken_before_count:
+            name, counted, at = part.later
+            return msg("count.counted_later", name=name, counted=amount_of(part, counted), at=at)
+    return None

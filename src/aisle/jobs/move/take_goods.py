@@ -5,8 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs import quantity_or_record
+from aisle.jobs import typed_numbers_dates_and_letters
 from aisle.jobs.job import Effect, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand, query_stock_here
 from aisle.jobs.move.move_state_and_rows import (
@@ -24,10 +23,10 @@ from aisle.jobs.move.move_state_and_rows import (
     parse_held_goods,
     parse_unlocated_stock,
 )
-from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
-from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.stock_pool_names import pool_message
+from aisle.jobs.names_in_messages import amount_of, measured, pool_message, unit_of
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
@@ -315,12 +314,12 @@ def set_quantity(
     left = goods_in_hand.stock_left(state, goods)
     if 0 <= left < quantity and not over:
         return ask_exceeding(state, goods._replace(available=left), quantity)
-    if not is_confirmed and quantity_or_record.is_implausible(
+    if not is_confirmed and typed_numbers_dates_and_letters.is_implausible(
         quantity, max(ZERO, goods.available), state.large_quantity, before, added
     ):
         choices = (
             MoveChoice("amount", goods.product, quantity, goods.line, unit=unit_of(goods)),
-            MoveChoice(quantity_or_record.DROP_QUANTITY),
+            MoveChoice(typed_numbers_dates_and_letters.DROP_QUANTITY),
         )
         match = Match(PRODUCT, goods.product, goods.label, quantity, True, goods.product)
         state_asked = state._replace(choices=choices, pending_scan=match)
@@ -502,7 +501,7 @@ def is_number_asked(state: MoveState) -> bool:
 
 def is_plausibility_asked(state: MoveState) -> bool:
     """Return True if the plausibility of a large quantity is in question."""
-    return any(choice.kind == quantity_or_record.DROP_QUANTITY for choice in state.choices)
+    return any(choice.kind == typed_numbers_dates_and_letters.DROP_QUANTITY for choice in state.choices)
 
 
 def add_to_question(state: MoveState, match: Match) -> Result | None:
@@ -511,7 +510,9 @@ def add_to_question(state: MoveState, match: Match) -> Result | None:
     is_same = pending is not None and (match.kind, match.key) == (PRODUCT, pending.key)
     if part is None or not is_same or not is_plausibility_asked(state):
         return None
-    if not quantity_or_record.is_implausible(match.quantity, max(ZERO, part.available), state.large_quantity):
+    if not typed_numbers_dates_and_letters.is_implausible(
+        match.quantity, max(ZERO, part.available), state.large_quantity
+    ):
         return None
     return set_quantity(state, part, state.choices[0].quantity + match.quantity)
 

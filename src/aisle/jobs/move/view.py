@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import quantity_or_record
-from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
+from aisle.jobs import typed_numbers_dates_and_letters
 from aisle.jobs.move import goods_in_hand, take_goods
 from aisle.jobs.move.move_state_and_rows import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
-from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
-from aisle.jobs.stock_pool_names import Pool, Pools, pool_message
+from aisle.jobs.names_in_messages import Pool, Pools, amount_of, measured, pool_message, unit_of
+from aisle.jobs.typed_numbers_dates_and_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, number_message, raw
 from aisle.scan.grammar_and_meaning_types import Match
 
@@ -129,7 +128,7 @@ def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
     if choice.kind == "is_product" and choice.label:
         return raw(choice.label)
     if choice.kind in ("is_delivery", "is_person"):
-        return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
+        return typed_numbers_dates_and_letters.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
     if choice.kind == "over":
         part = take_goods.goods_of_choice(state, choice)
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.amount, label=part.label if part else choice.key)

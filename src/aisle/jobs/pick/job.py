@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import find_and_report_refusals, quantity_or_record
+from aisle.jobs import log_writes_and_refusals, typed_numbers_dates_and_letters
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.job import (
     Args,
@@ -25,30 +25,27 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
+from aisle.jobs.names_in_messages import LIVE_POOLS_QUERY, parse_pools
 from aisle.jobs.pick import (
-    claim_release_and_take_over,
-    current_and_next_stop,
-    excess_and_refused_put_downs,
-    goods_in_hand,
+    excess_and_goods_for_others,
+    inputs_at_stop,
     location_questions,
     merge_changed_orders,
-    offered_choices,
-    pick_scanned_goods,
+    open_question_and_choices,
+    other_pickers,
     pick_state,
     put_down_at_location,
     rejected_scans_and_quantities,
-    start_and_apply_shortage,
-    typed_quantities_and_skips,
-    unanswered_question,
+    stops_and_goods_in_hand,
     undo,
+    verify_totes,
     view,
 )
-from aisle.jobs.pick.goods_for_other_pickers import hand_over_to_others, is_location_for_others, returned_message
+from aisle.jobs.pick.excess_and_goods_for_others import hand_over_to_others, is_location_for_others, returned_message
 from aisle.jobs.pick.pick_line import with_tolerance
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote, count_step
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
-from aisle.jobs.quantity_or_record import name_of, with_distinct_names
-from aisle.jobs.stock_pool_names import LIVE_POOLS_QUERY, parse_pools
+from aisle.jobs.typed_numbers_dates_and_letters import name_of, with_distinct_names
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -73,18 +70,18 @@ if TYPE_CHECKING:
 
 def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) -> Result:
     """Handle the first match that these orders can use; if none can be used, explain why for the first match."""
-    if shown := excess_and_refused_put_downs.refuse_goods_to_return(state, matches):
+    if shown := excess_and_goods_for_others.refuse_goods_to_return(state, matches):
         return shown
     if location_questions.product_in_question(state):
         matches = tuple(each for each in matches if not location_questions.keeps_question(state, each))
         if not matches:
             return location_questions.repeat_location_question(state)
-    elif unanswered_question.is_about_goods(state):
-        in_question = unanswered_question.products_of_goods_question(state)
+    elif open_question_and_choices.is_about_goods(state):
+        in_question = open_question_and_choices.products_of_goods_question(state)
         rejected = matches[0]
         matches = tuple(each for each in matches if each.kind == PRODUCT and each.key in in_question)
         if not matches:
-            return unanswered_question.reject_other_scan(state, rejected)
+            return open_question_and_choices.reject_other_scan(state, rejected)
     usable = _usable_products(state, matches)
     location = location_of(matches)
     if location and (not usable or (state.needs_location and _has_line_at(state, location))):
@@ -98,7 +95,7 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
         )
     first = usable[0] if usable else matches[0]
     if first.kind == PRODUCT:
-        return pick_scanned_goods.pick_product(state, first, context)
+        return inputs_at_stop.pick_product(state, first, context)
     if first.kind in (ORDER, REFERENCE):
         return _scan_order(state, first)
     if first.kind == PERSON:
@@ -133,24 +130,24 @@ def _usable_products(state: PickState, matches: tuple[Match, ...]) -> list[Match
 
 
 def _scan_location(state: PickState, match: Match, context: Context) -> Result:
-    is_excess_asked = excess_and_refused_put_downs.is_excess_asked(state) and not is_location_for_others(state)
+    is_excess_asked = excess_and_goods_for_others.is_excess_asked(state) and not is_location_for_others(state)
     if state.phase == "done" and not is_excess_asked:
         return put_down_at_location.put_down_at(state, match, context)
     if is_excess_asked:
-        is_right = excess_and_refused_put_downs.is_location_of_excess(state, match.key)
+        is_right = excess_and_goods_for_others.is_location_of_excess(state, match.key)
         return reply(state, INFO if is_right else WRONG, "pick.prompt_return")
     if choice := location_questions.choice_for_location(state, match.key):
         if location_questions.is_read_again(state, choice, context.now):
             return location_questions.ask_with_location(state, choice, context.now)
         asked = location_questions.ask_if_held(state, choice._replace(is_held_known=False))
-        return asked or pick_scanned_goods.pick_at_location(state, choice, context)
+        return asked or inputs_at_stop.pick_at_location(state, choice, context)
     if location_questions.product_in_question(state):
         return location_questions.query_other_location(state, match)
     code = match.key.casefold()
     here = [index for index, line in enumerate(state.lines) if line.is_open and line.location.casefold() == code]
     if here:
         index = state.current_index if state.current_index in here else here[0]
-        ready = current_and_next_stop.go_to_line(state._replace(location=match.key, choices=()), index)
+        ready = stops_and_goods_in_hand.go_to_line(state._replace(location=match.key, choices=()), index)
         return reply(ready, GOOD, "pick.at_location", place=match.key, label=state.lines[index].label)
     if is_location_for_others(state):
         return put_down_at_location.put_down_at(state, match, context)
@@ -169,7 +166,7 @@ def _scan_order(state: PickState, match: Match) -> Result:
     if tote:
         return put_down_at_location.select_tote(state, tote)
     if state.phase == "done":
-        in_hand = view.leave_verdict(state).text if goods_in_hand.orders_not_put_down(state) else None
+        in_hand = view.leave_verdict(state).text if stops_and_goods_in_hand.orders_not_put_down(state) else None
         return Turn(state, (Close(start=Start("pick", {"order_number": match.key}), not_done=in_hand),))
     choices = rejected_scans_and_quantities.other_order_choices(state, match.key)
     if state.is_batch:
@@ -183,24 +180,25 @@ class PickJob(Job[PickState]):
     name = "pick"
     lists = ("headers", "lines", "stock", "locations", "products")
     state_type = PickState
-    steps: tuple[str, ...] = ("pick.wait", "pick.location", "pick.product", "pick.done", "pick.return")
+    steps: tuple[str, ...] = ("pick.wait", "pick.location", "pick.product", "pick.tote", "pick.done", "pick.return")
     resolves_ambiguity = True
 
     def accepts(self, state: PickState) -> Accepts:
-        line, choices = state.current_line, offered_choices.open_choices(state)
+        line, choices = state.current_line, open_question_and_choices.open_choices(state)
+        is_at_stop = line is not None and state.phase == "picking" and not state.asks_for_tote
         letters = (
-            ("nsu" if line is not None and state.phase == "picking" else "u")
+            ("nsu" if is_at_stop else "u")
             + ("i" if view.has_comments(state) else "")
             + ("w" if state.is_postponed else "")
         )
-        goods = offered_choices.quantity_line(state)
+        goods = open_question_and_choices.quantity_line(state)
         decimals = bool(goods and goods.allows_decimals)
         labels = pick_state.tote_labels(state)
         accepts_quantity, typed_only = (
-            offered_choices.is_quantity_open(state),
-            unanswered_question.is_number_asked(state),
+            open_question_and_choices.is_quantity_open(state),
+            open_question_and_choices.is_number_asked(state),
         )
-        keys = offered_choices.choice_letters(state)
+        keys = open_question_and_choices.choice_letters(state)
         return Accepts(
             accepts_quantity,
             decimals,
@@ -221,8 +219,8 @@ class PickJob(Job[PickState]):
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def quantity_product(self, state: PickState) -> tuple[str, str]:
-        goods = offered_choices.quantity_line(state)
-        return (goods.product, goods.label) if goods and offered_choices.is_quantity_open(state) else ("", "")
+        goods = open_question_and_choices.quantity_line(state)
+        return (goods.product, goods.label) if goods and open_question_and_choices.is_quantity_open(state) else ("", "")
 
     def uses_product(self, state: PickState, product: str) -> bool:
         return any(line.product == product for line in state.lines)
@@ -246,22 +244,23 @@ class PickJob(Job[PickState]):
 
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
         state = state._replace(lines=with_tolerance(state.lines, context.policy.weight_tolerance))
-        turn = _handle_event(unanswered_question.note_untaken(state, event), event, context)
-        turn = unanswered_question.report_untaken(turn)
+        turn = _handle_event(open_question_and_choices.note_untaken(state, event), event, context)
+        turn = open_question_and_choices.report_untaken(turn)
+        turn = turn._replace(state=verify_totes.forget_removed_totes(turn.state))
         turn = turn._replace(state=location_questions.keep_scanned_location(state, turn.state, event))
-        turn = claim_release_and_take_over.claim_on_first_change(turn, context)
+        turn = other_pickers.claim_on_first_change(turn, context)
         turn = merge_changed_orders.keep_redirections(
             put_down_at_location.mark_not_put_down(state, turn, context), context
         )
         turn = turn._replace(
-            state=unanswered_question.keep_choice_order(
-                state, unanswered_question.postpone_questions(state, turn.state, event)
+            state=open_question_and_choices.keep_choice_order(
+                state, open_question_and_choices.postpone_questions(state, turn.state, event)
             )
         )
         turn = turn._replace(state=_apply_policy(state, turn.state, event, context))
         if not _is_background_event(event):
             return turn
-        turn = unanswered_question.report_dropped(state, turn)
+        turn = open_question_and_choices.report_dropped(state, turn)
         return turn._replace(state=_close_quantity(state, turn.state))
 
 
@@ -274,7 +273,7 @@ def _apply_policy(before: PickState, state: PickState, event: Event, context: Co
     is_started = (
         state.is_quantity_open
         or state.choices
-        or any(line.picked for line in current_and_next_stop.current_stop_lines(state))
+        or any(line.picked for line in stops_and_goods_in_hand.current_stop_lines(state))
     )
     if stop_keys[0] == stop_keys[1] and (is_started or not isinstance(event, Resumed)):
         return state
@@ -286,8 +285,8 @@ def _is_background_event(event: Event) -> bool:
     return isinstance(event, Rows) and event.id.startswith(
         (
             merge_changed_orders.ORDER_QUERY_PREFIX,
-            excess_and_refused_put_downs.EXCESS_QUERY,
-            excess_and_refused_put_downs.REFUSED_PUT_DOWNS,
+            excess_and_goods_for_others.EXCESS_QUERY,
+            excess_and_goods_for_others.REFUSED_PUT_DOWNS,
             merge_changed_orders.ASSIGNED_QUERY,
         )
     )
@@ -307,10 +306,12 @@ def _handle_event(state: PickState, event: Event, context: Context) -> Result:
     match event:
         case Opened() | Changed() | Resumed() | Closed() | Rows():
             return _handle_update(state, event, context)
+        case Choice(choice) if choice <= len(open_question_and_choices.open_choices(state)):
+            return _follow_choice(state, open_question_and_choices.open_choices(state)[choice - 1], context)
+        case _ if state.asks_for_tote and event not in (Command("i"), Command("w")):
+            return verify_totes.handle_input(state, event, context)
         case Back():
             return _go_back(state, context)
-        case Choice(choice) if choice <= len(offered_choices.open_choices(state)):
-            return _follow_choice(state, offered_choices.open_choices(state)[choice - 1], context)
     if not state.totes:
         return _handle_without_orders(state, event, context)
     if state.phase == "wait" and state.choices:
@@ -326,7 +327,7 @@ def _handle_without_orders(state: PickState, event: Event, context: Context) -> 
         case Scan(matches) if is_location_for_others(state) and (location := location_of(matches)):
             return put_down_at_location.put_down_at(state, location, context)
         case _ if state.to_return:
-            return reply(state, WRONG, excess_and_refused_put_downs.return_first_id(state.to_return))
+            return reply(state, WRONG, excess_and_goods_for_others.return_first_id(state.to_return))
         case Command("u"):
             return undo.undo_step(state, context)
         case Scan():
@@ -359,14 +360,14 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return Turn(state._replace(pools=parse_pools(rows)))
         case Rows(undo_sent_count.BOOKED_QUERY, rows, _):
             return undo.take_booked(state, rows)
-        case Rows(find_and_report_refusals.REFUSED_ENTRIES, rows, _):
+        case Rows(log_writes_and_refusals.REFUSED_ENTRIES, rows, _):
             return undo.undo_count(state, rows, context)
-        case Rows(excess_and_refused_put_downs.REFUSED_PUT_DOWNS, rows, _):
-            return excess_and_refused_put_downs.report_refused_put_down(state, rows, context)
+        case Rows(excess_and_goods_for_others.REFUSED_PUT_DOWNS, rows, _):
+            return excess_and_goods_for_others.report_refused_put_down(state, rows, context)
         case Rows(merge_changed_orders.ASSIGNED_QUERY, rows, _):
             return merge_changed_orders.report_assigned(state, rows)
-        case Rows(excess_and_refused_put_downs.EXCESS_QUERY, rows, _):
-            return excess_and_refused_put_downs.report_excess(state, rows, context)
+        case Rows(excess_and_goods_for_others.EXCESS_QUERY, rows, _):
+            return excess_and_goods_for_others.report_excess(state, rows, context)
         case Changed("order", ""):
             return Turn(state, merge_changed_orders.query_all_orders(state, refresh=False))
         case Changed("order", key) if pick_state.find_tote(state, key) or any(
@@ -383,7 +384,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             after = after._replace(is_quantity_open=False)  # a number typed next may correct the count
             return Turn(
                 after,
-                (*excess_and_refused_put_downs.query_excess(after), *merge_changed_orders.query_all_orders(after)),
+                (*excess_and_goods_for_others.query_excess(after), *merge_changed_orders.query_all_orders(after)),
             )
         case Resumed() | Closed():
             return Turn(
@@ -410,8 +411,8 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
 def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
     """Return the queries for excess, refused put-downs and assignments; answers arrive in reverse order."""
     return (
-        *excess_and_refused_put_downs.query_excess(state),
-        *excess_and_refused_put_downs.query_refused(state),
+        *excess_and_goods_for_others.query_excess(state),
+        *excess_and_goods_for_others.query_refused(state),
         merge_changed_orders.query_assigned(context),
     )
 
@@ -419,7 +420,7 @@ def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
 def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
     """Apply the result of the shortage job to the current stop. The orders are only refreshed, not queried at once: the
     cache would not have the new operations yet."""
-    turn = start_and_apply_shortage.apply_shortage(state, answer, context)
+    turn = inputs_at_stop.apply_shortage(state, answer, context)
     refreshes = (Refresh("order", tote.order) for tote in turn.state.totes)
     return turn._replace(effects=(*turn.effects, *refreshes))
 
@@ -428,7 +429,7 @@ def _handle_answer(state: PickState, kind: str, row: Json, context: Context) -> 
     if kind == rejected_scans_and_quantities.FOREIGN_QUERY:
         return rejected_scans_and_quantities.explain_foreign_product(state, row, context.now)
     if kind == location_questions.STOCK_THERE_QUERY:
-        return pick_scanned_goods.handle_location_answer(state, row, context)
+        return inputs_at_stop.handle_location_answer(state, row, context)
     if kind == put_down_at_location.TOTE_OR_LOCATION_QUERY:
         return put_down_at_location.ask_tote_or_location(state, is_location=bool(row))
     if kind == put_down_at_location.PICKUPS_QUERY:
@@ -443,39 +444,43 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     tote = pick_state.find_tote_by_code(state, code)
     state = state._replace(lookup=pick_state.StoreLookup())
     if tote:
-        return typed_quantities_and_skips.ask_tote_or_quantity(state, value, tote)
-    found = quantity_or_record.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
-    is_about_goods = unanswered_question.is_about_goods(state)
+        return inputs_at_stop.ask_tote_or_quantity(state, value, tote)
+    found = typed_numbers_dates_and_letters.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
+    is_about_goods = open_question_and_choices.is_about_goods(state)
     if found and _is_record(state, rows, value, code, found):
         turn = handle_scan(state if is_about_goods else state._replace(choices=()), found, context)
         if turn.verdict and any(row.get("is_guess") for row in rows):
             label = found[0].label or found[0].key
             turn = turn._replace(verdict=turn.verdict.wrap("session.guessed", code=code, label=label))
         return turn
-    if asked := typed_quantities_and_skips.set_checked_total(state, value, found):
+    if asked := inputs_at_stop.set_checked_total(state, value, found):
         return asked
     if (
         not found
-        and value > quantity_or_record.MAX_LIKELY_QUANTITY
-        and value > current_and_next_stop.ordered_at_stop(state)
+        and value > typed_numbers_dates_and_letters.MAX_LIKELY_QUANTITY
+        and value > stops_and_goods_in_hand.ordered_at_stop(state)
     ):  # nobody means a quantity this large
         return reply(state if is_about_goods else state._replace(choices=()), WRONG, "count.unknown", code=code)
-    return typed_quantities_and_skips.check_quantity(state, value, found, context)
+    return inputs_at_stop.check_quantity(state, value, found, context)
 
 
 def _is_record(
     state: PickState, rows: tuple[RecordsByNumberRow, ...], value: Decimal, code: str, found: tuple[Match, ...]
 ) -> bool:
     """Return True if digits are the number of the record found, and no quantity."""
-    if quantity_or_record.is_likely_number(rows, value) or _is_label(state, rows, value, code, found):
+    if typed_numbers_dates_and_letters.is_likely_number(rows, value) or _is_label(state, rows, value, code, found):
         return True
-    is_long = not quantity_or_record.is_too_short_for_code(f"{value:f}")
-    if is_long and unanswered_question.is_about_goods(state) and value > current_and_next_stop.ordered_at_stop(state):
+    is_long = not typed_numbers_dates_and_letters.is_too_short_for_code(f"{value:f}")
+    if (
+        is_long
+        and open_question_and_choices.is_about_goods(state)
+        and value > stops_and_goods_in_hand.ordered_at_stop(state)
+    ):
         return True  # it is refused by name, because the question about scanned goods would be lost
     return (
-        value > quantity_or_record.MAX_LIKELY_QUANTITY
+        value > typed_numbers_dates_and_letters.MAX_LIKELY_QUANTITY
         and _is_ordered_product(state, found[0])
-        and not quantity_or_record.are_several_guesses(rows)
+        and not typed_numbers_dates_and_letters.are_several_guesses(rows)
     )
 
 
@@ -485,11 +490,11 @@ def _is_label(
     """Return True if digits that are too many for the stop are the label of a location, or an order of this pick."""
     if (
         len(found) > 1
-        or value <= current_and_next_stop.ordered_at_stop(state)
+        or value <= stops_and_goods_in_hand.ordered_at_stop(state)
         or any(row.get("is_guess") for row in rows)
     ):
         return False
-    is_long = not quantity_or_record.is_too_short_for_code(code)
+    is_long = not typed_numbers_dates_and_letters.is_too_short_for_code(code)
     is_own_order = found[0].kind in (ORDER, REFERENCE) and bool(pick_state.find_tote(state, found[0].key))
     return is_own_order or (is_long and found[0].kind == LOCATION)
 
@@ -505,43 +510,43 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Scan(matches):
             return handle_scan(state, matches, context)
         case Quantity(value, code):
-            return typed_quantities_and_skips.enter_quantity(state, value, code, context)
+            return inputs_at_stop.enter_quantity(state, value, code, context)
         case Command("u") if state.to_return and not state.choices:
-            return reply(state, WRONG, excess_and_refused_put_downs.return_first_id(state.to_return))
+            return reply(state, WRONG, excess_and_goods_for_others.return_first_id(state.to_return))
         case Command("u") if state.is_pack_asked:
-            return typed_quantities_and_skips.drop_pack(state)
+            return inputs_at_stop.drop_pack(state)
         case Command("u") if state.only_order and not state.choices:
             return reply(state._replace(only_order=""), INFO, "session.dropped")
         case Command("u") if state.choices:
             return _go_back(state, context)  # the question is the last input
         case Command("u") if state.take_over_choices and not state.is_postponed:
             return reply(state, WRONG, "pick.answer_first")
-        case Command("n" | "s" | "w") if unanswered_question.is_about_goods(state):
-            return unanswered_question.repeat_goods_question(state)
+        case Command("n" | "s" | "w") if open_question_and_choices.is_about_goods(state):
+            return open_question_and_choices.repeat_goods_question(state)
         case Command("n"):
-            return typed_quantities_and_skips.skip_stop(state)
+            return inputs_at_stop.skip_stop(state)
         case Command("s"):
-            return start_and_apply_shortage.start_shortage(state)
+            return inputs_at_stop.start_shortage(state)
         case Command("i") if view.has_comments(state):
             return Turn(state, (_show_comments(state),))
         case Command("u"):
             return undo.undo_step(state, context)
         case Command("w") if state.is_postponed:
-            return unanswered_question.ask_postponed(state)
+            return open_question_and_choices.ask_postponed(state)
         case UnknownCode(code) | Text(code):
             tote = pick_state.find_tote_by_code(state, code)
-            if tote and unanswered_question.is_about_goods(state):
-                return unanswered_question.repeat_goods_question(state)
+            if tote and open_question_and_choices.is_about_goods(state):
+                return open_question_and_choices.repeat_goods_question(state)
             if tote:
                 return put_down_at_location.query_tote_or_location(state, tote, code)
             if put_down_at_location.may_be_location(state, code):
                 return put_down_at_location.query_pickup_locations(state, code)
             id_ = (
                 rejected_scans_and_quantities.no_quantity_id(state)
-                if quantity_or_record.is_too_short_for_code(code)
+                if typed_numbers_dates_and_letters.is_too_short_for_code(code)
                 else "count.unknown"
             )
-            kept = state if unanswered_question.outlasts_unknown_code(state) else state._replace(choices=())
+            kept = state if open_question_and_choices.outlasts_unknown_code(state) else state._replace(choices=())
             return reply(kept, WRONG, id_, code=code)
     return Turn(state)
 
@@ -558,12 +563,12 @@ def _go_back(state: PickState, context: Context) -> Result:
         is_pack_asked = state.is_pack_asked and state.is_quantity_open and not is_asked_where
         return reply(state._replace(choices=(), is_pack_asked=is_pack_asked), INFO, id_)
     if state.is_pack_asked:
-        return typed_quantities_and_skips.drop_pack(state)
+        return inputs_at_stop.drop_pack(state)
     if (state.take_over_choices and not state.is_postponed) or state.only_order:
         return reply(state._replace(take_over_choices=(), only_order=""), INFO, "session.dropped")
     if state.to_return:
         state_asked = state._replace(choices=(PickChoice("leave"),))
-        return reply(state_asked, ASK, "pick.leave_with_goods", count=goods_in_hand.quantity_to_return(state))
+        return reply(state_asked, ASK, "pick.leave_with_goods", count=stops_and_goods_in_hand.quantity_to_return(state))
     if not state.totes:
         return Turn(state, (Close(Verdict(GOOD, returned_message(state))),))
     if not state.is_batch or state.phase == "wait":
@@ -575,9 +580,7 @@ def _go_back(state: PickState, context: Context) -> Result:
 
 
 def _leave(state: PickState, context: Context) -> Result:
-    return Turn(
-        state, (*claim_release_and_take_over.release_unpicked(state, context.store), Close(view.leave_verdict(state)))
-    )
+    return Turn(state, (*other_pickers.release_unpicked(state, context.store), Close(view.leave_verdict(state))))
 
 
 def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Result:
@@ -585,43 +588,45 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
     if choice.kind == location_questions.PICKED_FROM and (asked := location_questions.ask_if_held(state, choice)):
         return asked
     state = (
-        unanswered_question.remove_answered(state, choice)
+        open_question_and_choices.remove_answered(state, choice)
         if choice in state.take_over_choices
         else state._replace(choices=_choices_kept(state, choice))
     )
     match choice.kind:
+        case "label_unreadable":
+            return verify_totes.pass_unreadable(state, choice)
         case "look_up":
             return Turn(state, (Start("look_up", {"product_number": choice.key}),))
         case "leave_for":
             close = Close(start=Start("pick", {"order_number": choice.key}))
-            return Turn(state, (*claim_release_and_take_over.release_unpicked(state, context.store), close))
+            return Turn(state, (*other_pickers.release_unpicked(state, context.store), close))
         case "count":
             label = next((line.label for line in state.lines if line.product == choice.product), choice.product)
             count_args = {"location_code": choice.key, "product_number": choice.product, "label": label}
             return Turn(state, (Start("count", count_args),))
         case "set":
-            return typed_quantities_and_skips.set_quantity(state, choice.quantity, context)
+            return inputs_at_stop.set_quantity(state, choice.quantity, context)
         case "amount":
-            total = typed_quantities_and_skips.set_checked_total(state, choice.quantity, ())
-            return total or typed_quantities_and_skips.check_quantity(state, choice.quantity, (), context)
+            total = inputs_at_stop.set_checked_total(state, choice.quantity, ())
+            return total or inputs_at_stop.check_quantity(state, choice.quantity, (), context)
         case "put_here" | "put_others":
             return put_down_at_location.put_down(
                 state, choice.key, context, includes_others=choice.kind == "put_others"
             )
         case "take_rest":
-            return typed_quantities_and_skips.pick_rest(state, choice.key, context)
+            return inputs_at_stop.pick_rest(state, choice.key, context)
         case location_questions.PICKED_FROM:
-            return pick_scanned_goods.pick_at_location(state, choice, context)
+            return inputs_at_stop.pick_at_location(state, choice, context)
         case "take_here":
-            return typed_quantities_and_skips.change_location(state, choice.key, choice.pool)
+            return inputs_at_stop.change_location(state, choice.key, choice.pool)
         case "reopen":
-            return pick_scanned_goods.reopen_lines(state, _match_of_choice(choice), context)
+            return inputs_at_stop.reopen_lines(state, _match_of_choice(choice), context)
         case "is_delivery" | "is_person":
             return reply(state, INFO, "session.dropped")
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return handle_scan(state, (Match(choice.kind[3:], choice.key, choice.label, code=choice.key),), context)
         case "this_one":
-            return pick_scanned_goods.pick_product(state, _match_of_choice(choice), context)
+            return inputs_at_stop.pick_product(state, _match_of_choice(choice), context)
     return _follow_order_choice(state, choice, context)
 
 
@@ -629,8 +634,8 @@ def _choices_kept(state: PickState, choice: PickChoice) -> tuple[PickChoice, ...
     """Return the choices that stay open after this one: those about scanned goods if digits were no quantity, or a
     scanned location, unless the choice is about locations."""
     is_total = choice.kind == "amount" and location_questions.product_in_question(state)
-    if is_total or choice.kind in quantity_or_record.RECORD_CHOICES or choice.kind == "tote":
-        return unanswered_question.goods_choices(state) or location_questions.scanned_locations(state)
+    if is_total or choice.kind in typed_numbers_dates_and_letters.RECORD_CHOICES or choice.kind == "tote":
+        return open_question_and_choices.goods_choices(state) or location_questions.scanned_locations(state)
     is_location = choice.kind in (location_questions.CHANGE_LOCATION, location_questions.PICKED_FROM)
     return () if is_location else location_questions.scanned_locations(state)
 
@@ -652,8 +657,8 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
                 joined,
                 (merge_changed_orders.query_assigned(context), *merge_changed_orders.query_orders((choice.key,))),
             )
-        case "tote" if tote and unanswered_question.is_about_goods(state):
-            return unanswered_question.repeat_goods_question(state)
+        case "tote" if tote and open_question_and_choices.is_about_goods(state):
+            return open_question_and_choices.repeat_goods_question(state)
         case "tote" if tote:
             return put_down_at_location.select_tote(state, tote)
         case "take_over" | "open_free" if tote:

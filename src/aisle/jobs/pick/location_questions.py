@@ -6,21 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs import parse_product_rows
+from aisle.jobs import product_rows_and_weekly_sales
 from aisle.jobs.job import Event, Turn, reply
-from aisle.jobs.pick import (
-    current_and_next_stop,
-    expected_and_held_stock,
-    goods_in_hand,
-    set_and_restore_picked_quantities,
-)
+from aisle.jobs.names_in_messages import pool_name
+from aisle.jobs.pick import picked_quantities_and_operations, stops_and_goods_in_hand
 from aisle.jobs.pick.pick_line import PickLine, is_pool_allowed, same_location
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, StoreLookup
 from aisle.jobs.pick.rejected_scans_and_quantities import query_store, reject_input
-from aisle.jobs.repeated_label_reads import LabelRead
-from aisle.jobs.stock_pool_names import pool_name
+from aisle.jobs.tote_labels_and_repeated_reads import LabelRead
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Back, Command, Match, Scan
 
 if TYPE_CHECKING:
@@ -134,7 +129,7 @@ def ask_if_held(state: PickState, choice: PickChoice) -> Result | None:
         each.is_open and each.product == choice.product and same_location(each.location, choice.key)
         for each in state.lines
     )
-    held = expected_and_held_stock.held_for_others(state, choice.product, choice.key)
+    held = stops_and_goods_in_hand.held_for_others(state, choice.product, choice.key)
     return None if on_route or choice.is_held_known or not held else ask_held(state, choice, held)
 
 
@@ -178,15 +173,15 @@ def _location_choices(state: PickState) -> list[PickChoice]:
 
 def _quantity_there(state: PickState, choice: PickChoice, value: Decimal) -> Decimal:
     """Return the quantity picked at the choice's location if the total is `value`; 0 if that is impossible."""
-    lines = set_and_restore_picked_quantities.open_lines_with_product(state, choice.product)
+    lines = picked_quantities_and_operations.open_lines_with_product(state, choice.product)
     index = next(
         (each for each in lines if same_location(state.lines[each].location, choice.key)), next(iter(lines), -1)
     )
     if index < 0:
         return Decimal(0)
-    stop = [state.lines[each] for each in current_and_next_stop.lines_of_stop(state, index)]
-    done, of, _ = current_and_next_stop.sum_lines(stop)
-    others = goods_in_hand.sum_of_others(state, stop)
+    stop = [state.lines[each] for each in stops_and_goods_in_hand.lines_of_stop(state, index)]
+    done, of, _ = stops_and_goods_in_hand.sum_lines(stop)
+    others = stops_and_goods_in_hand.sum_of_others(state, stop)
     is_whole = state.lines[index].allows_decimals or not value % 1
     return value + others - done if is_whole and done < value + others <= of else Decimal(0)
 
@@ -202,18 +197,18 @@ def _is_location_unknown(state: PickState, line: PickLine) -> bool:
 def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
     """Go to the stop of these goods at the chosen location, moving the stop there if necessary."""
     state = state._replace(location=choice.key) if state.verifies_locations else state
-    lines = set_and_restore_picked_quantities.open_lines_with_product(state, choice.product)
+    lines = picked_quantities_and_operations.open_lines_with_product(state, choice.product)
     if not lines:
         return state
     at_location = [index for index in lines if same_location(state.lines[index].location, choice.key)]
     if at_location:
-        return current_and_next_stop.go_to_line(state, at_location[0])
+        return stops_and_goods_in_hand.go_to_line(state, at_location[0])
     line = state.lines[lines[0]]
-    with_step, moved_lines = set_and_restore_picked_quantities.move_stop(
+    with_step, moved_lines = picked_quantities_and_operations.move_stop(
         state._replace(choices=()), lines[0], lambda each: each.at_location(choice.key, choice.pool)
     )
-    moved = current_and_next_stop.with_lines(with_step, moved_lines)._replace(location=state.location)
-    return current_and_next_stop.go_to_line(moved, current_and_next_stop.index_of_line(moved, line))
+    moved = stops_and_goods_in_hand.with_lines(with_step, moved_lines)._replace(location=state.location)
+    return stops_and_goods_in_hand.go_to_line(moved, stops_and_goods_in_hand.index_of_line(moved, line))
 
 
 def _scanned_quantity(state: PickState, match: Match, line: PickLine) -> Decimal:
@@ -300,7 +295,9 @@ def ask_change_location(state: PickState, row: StockAtLocationRow) -> Result:
     if wrong_pool:
         return Turn(state._replace(choices=(PickChoice("look_up", line.product),)), (), Verdict(ASK, wrong_pool))
     choice = PickChoice(CHANGE_LOCATION, location, pool=pool)
-    held = parse_product_rows.held_by_order(row.get("held_goods") or (), {tote.order for tote in state.totes})
+    held = product_rows_and_weekly_sales.held_by_order(
+        row.get("held_goods") or (), {tote.order for tote in state.totes}
+    )
     if held:
         count, orders = sum(held.values(), Decimal(0)), ", ".join(held)
         return reject_input(

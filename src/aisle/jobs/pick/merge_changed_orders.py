@@ -1,7 +1,7 @@
 """Orders of a pick: loading, merging changes from the cache, and changes made by supervisors.
 
 A supervisor may set a priority, release or reject an order, or assign it to another picker. All of it arrives as
-changed rows of the orders (aisle.cache.claim_and_priority_queries); the picker is notified and continues.
+changed rows of the orders (aisle.cache.people_and_claim_queries); the picker is notified and continues.
 """
 
 from __future__ import annotations
@@ -11,23 +11,20 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle import named_tuple_json
-from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.claim import is_later
-from aisle.jobs.find_and_report_refusals import MAX_REPORTED
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Start, Turn, reply
+from aisle.jobs.log_writes_and_refusals import MAX_REPORTED
 from aisle.jobs.pick import (
-    claim_release_and_take_over,
-    current_and_next_stop,
-    expected_and_held_stock,
-    goods_for_other_pickers,
-    goods_in_hand,
+    excess_and_goods_for_others,
     other_pickers,
     pick_state,
     rejected_scans_and_quantities,
+    stops_and_goods_in_hand,
 )
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote
-from aisle.jobs.pick.set_and_restore_picked_quantities import fillable_lines, moved_stop_step
+from aisle.jobs.pick.picked_quantities_and_operations import fillable_lines, moved_stop_step
+from aisle.jobs.typed_numbers_dates_and_letters import MAX_CHOICES
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.stored_messages import read_message
 
@@ -131,7 +128,7 @@ def report_reopened(state: PickState, order: str, row: OrderRow | None) -> Resul
 def _raise_priority(turn: Result, tote: Tote, row: OrderRow) -> Result:
     """Move the order's stops to the front, or back; the stop on the screen is finished first."""
     state = pick_state.with_tote(turn.state, tote)
-    state = current_and_next_stop.with_lines(state, state.lines) if state.phase == "picking" else state
+    state = stops_and_goods_in_hand.with_lines(state, state.lines) if state.phase == "picking" else state
     if pick_state.is_order_picked(state, tote.order):
         return turn._replace(state=state)
     text = msg("pick.no_priority", order=tote.order)
@@ -241,7 +238,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     """Update the pick with an order's row: the cached order with pending operations laid over it."""
     tote = pick_state.find_tote(state, order)
     if tote is None:
-        told = goods_for_other_pickers.track_put_down_by_others(state, order, row)
+        told = excess_and_goods_for_others.track_put_down_by_others(state, order, row)
         return told if told.verdict else report_reopened(state, order, row)
     if row is None:
         # An order whose lines are known continues with them.
@@ -258,7 +255,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
         return Turn(state, (Close(start=Start("hand_over", {"order_number": order})),))
     if not tote.has_lines and _is_done(state, row_lines):
         row = {**row, "is_claimed": False}  # all is picked and put down: there is nothing to take over
-    claim = claim_release_and_take_over.check_claim(state, tote, row, context)
+    claim = other_pickers.check_claim(state, tote, row, context)
     if claim:
         reported = report_order_changes(tote, claim, row) if tote.has_lines else claim
         return other_pickers.track_others(state, reported, order, row, context)
@@ -275,7 +272,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     else:
         state, row_lines, notes = restore_redirections(state, row_lines, row, context)
         added = _add_order(state, tote._replace(has_lines=True, is_priority=bool(row.get("is_priority"))), row_lines)
-        turn = clear_assignment(claim_release_and_take_over.claim_opened(added, order, row, context), order, row)
+        turn = clear_assignment(other_pickers.claim_opened(added, order, row, context), order, row)
         turn = turn._replace(effects=(*notes, *turn.effects))
     return other_pickers.track_others(state, turn, order, row, context)
 
@@ -305,7 +302,9 @@ def _report_refusal(turn: Result, before: Tote, row: OrderToPickRow, user: str) 
 def _is_handed_over(state: PickState, tote: Tote, row: OrderRow) -> bool:
     if row.get("is_rejected") or row.get("is_active", True) or not tote.has_lines:
         return False
-    return pick_state.is_order_picked(state, tote.order) and not goods_in_hand.has_goods_to_put_down(state, tote.order)
+    return pick_state.is_order_picked(state, tote.order) and not stops_and_goods_in_hand.has_goods_to_put_down(
+        state, tote.order
+    )
 
 
 def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:
@@ -326,7 +325,7 @@ def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Res
     state = pick_state.with_tote(state, tote)
     if waiting:
         return start_when_ready(state._replace(lines=(*state.lines, *fresh)))
-    joined = current_and_next_stop.with_lines(state, [*state.lines, *fresh])
+    joined = stops_and_goods_in_hand.with_lines(state, [*state.lines, *fresh])
     joined = joined._replace(choices=state.choices if _is_same_stop(state, joined) else ())
     open_ = sum(line.is_open for line in fresh)
     return reply(joined, GOOD, "pick.joined", tote=tote.letter, order=tote.order, count=open_)
@@ -337,7 +336,7 @@ def start_when_ready(state: PickState) -> Result:
     if not state.totes or not all(tote.has_lines for tote in state.totes):
         return Turn(state)
     lines = state.lines
-    start = current_and_next_stop.with_lines(state._replace(phase="picking", lines=(), current_index=-1), lines)
+    start = stops_and_goods_in_hand.with_lines(state._replace(phase="picking", lines=(), current_index=-1), lines)
     open_ = [line for line in start.lines if line.is_open]
     if is_nothing_picked(start.lines):
         text = msg("pick.nothing_picked", lines=len(start.lines))
@@ -347,7 +346,7 @@ def start_when_ready(state: PickState) -> Result:
         text = text if open_ else msg("pick.batch_already", count=count)
     elif open_:
         text = msg("pick.opened", order=state.order, count=len(open_))
-    elif awaited := current_and_next_stop.awaited_goods(start.lines):
+    elif awaited := stops_and_goods_in_hand.awaited_goods(start.lines):
         text = awaited
     else:
         text = msg("pick.left_done", order=state.order)
@@ -362,7 +361,7 @@ def _merge_lines(
     an own movement (`is_own`), which the overlay shows before it is sent."""
     mine = {line.line: line for line in state.lines if line.order == tote.order}
     merged = {
-        line.line: expected_and_held_stock.keep_read_stock(
+        line.line: stops_and_goods_in_hand.keep_read_stock(
             state, _keep_location(line, mine.get(line.line), is_uncertain=is_uncertain), mine.get(line.line)
         )
         for line in fresh
@@ -374,7 +373,7 @@ def _merge_lines(
     state = pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and (differs or tote.is_uncertain)))
     others = [line for line in state.lines if line.order != tote.order]
     state = _adjust_history(state, merged.values())
-    renewed = current_and_next_stop.with_lines(state, [*others, *merged.values()])
+    renewed = stops_and_goods_in_hand.with_lines(state, [*others, *merged.values()])
     renewed = renewed._replace(choices=state.choices if _is_same_stop(state, renewed) else ())
     if state.choices and not renewed.choices:
         return reply(renewed, INFO, "pick.changed_question_dropped", order=tote.order) if is_reported else Turn(renewed)
@@ -436,7 +435,7 @@ def _keep_location(fresh: PickLine, known: PickLine | None, *, is_uncertain: boo
 def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = "", *, kind: str = WRONG) -> Result:
     """Remove an order from the pick; its goods in hand have to be put back, other orders continue. `reason` is a key of
     `LEAVE_TEXTS`."""
-    rest = goods_in_hand.without_order(state, tote.order, reason)
+    rest = stops_and_goods_in_hand.without_order(state, tote.order, reason)
     text = _left_message(state, rest, tote, reason, other_picker)
     if not rest.totes and not rest.to_return:
         answer = {"rejected": tote.order} if reason.startswith("rejected") else None

@@ -1,6 +1,6 @@
 """One line of a pick: read from an order's row, its quantities and stock; sums and the walking order of lines.
 
-Which stop is next: `current_and_next_stop`.
+Which stop is next: `stops_and_goods_in_hand`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_by_key, sum_goods
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER, natural_key
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderLineRow

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 from aisle.jobs.count.sent_count_types import SentCount, StockChange
 from aisle.jobs.job import Args, Turn, format_number
+from aisle.jobs.names_in_messages import Pools
 from aisle.jobs.pick.pick_line import PickedFrom, PickLine
-from aisle.jobs.recognise_tote_label import label_of_code
-from aisle.jobs.repeated_label_reads import LabelRead
-from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.sums_of_goods_and_progress import sum_by_key
+from aisle.jobs.tote_labels_and_repeated_reads import LabelRead, label_of_code
 from aisle.jobs.view import Msg, msg
 
 MAX_UNDO = 100
@@ -121,8 +120,8 @@ class PickChoice(NamedTuple):
     """One choice and its subject. Kinds about a location: `take_here`, `taken_at`, `put_here`, `put_others`, `count`,
     `is_location`. About a product: `take_rest`, `look_up`, `reopen`, `this_one`, `set`, `amount`, `is_product`. About
     an order: `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`, `leave_out`, `both`, `hand_over`,
-    `finish`, `is_order`, `is_reference`. Others: `is_delivery`, `is_person`, `leave`, `handed_over`, `put_back`,
-    `go_on`, `later`."""
+    `finish`, `label_unreadable`, `is_order`, `is_reference`. Others: `is_delivery`, `is_person`, `leave`,
+    `handed_over`, `put_back`, `go_on`, `later`."""
 
     kind: str
     key: str = ""
@@ -224,6 +223,8 @@ class PickState(NamedTuple):
     """Number whose question was not answered; the next verdict says that it is not taken."""
     location_read: LabelRead = LabelRead()
     """Latest read of a location without stock of the goods in question."""
+    totes_to_verify: tuple[str, ...] = ()
+    """Orders whose totes got goods from the last take and have still to be scanned, the next one first."""
 
     @property
     def order(self) -> str:
@@ -249,12 +250,19 @@ class PickState(NamedTuple):
         )
 
     @property
+    def asks_for_tote(self) -> bool:
+        """True while the scan of a tote is asked for."""
+        return bool(self.totes_to_verify) and not self.to_return and self.phase != "wait"
+
+    @property
     def step_name(self) -> str:
         """Name of the current step."""
         if self.to_return or (self.phase != "wait" and not self.totes):
             return "pick.return"
         if self.phase == "wait":
             return "pick.wait"
+        if self.asks_for_tote:
+            return "pick.tote"
         if self.current_line is None:
             return "pick.done"
         return "pick.location" if self.needs_location else "pick.product"
@@ -298,6 +306,12 @@ def tote_letter(state: PickState, order: str) -> str:
     """Return the letter of an order's tote; empty if it is not in the pick."""
     tote = find_tote(state, order)
     return tote.letter if tote else ""
+
+
+def name_of_tote(state: PickState, order: str) -> str:
+    """Return the letter of an order's tote and the code on it, if it has one."""
+    tote = find_tote(state, order)
+    return " ".join(filter(None, (tote.letter, tote.code))) if tote else ""
 
 
 def with_tote(state: PickState, tote: Tote) -> PickState:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs import name_goods_and_locations
+from aisle.jobs import names_in_messages
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
 from aisle.jobs.pick import (
-    excess_and_refused_put_downs,
-    goods_for_other_pickers,
-    goods_in_hand,
-    operations,
+    excess_and_goods_for_others,
     pick_state,
+    picked_quantities_and_operations,
     rejected_scans_and_quantities,
+    stops_and_goods_in_hand,
 )
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
@@ -28,6 +26,7 @@ from aisle.jobs.pick.pick_state import (
 )
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.view import GOOD, INFO, Verdict, msg
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:
@@ -53,15 +52,15 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
     """Put goods down at a scanned location. A location used before is accepted at once. One of these orders is asked
     about first. Of any other the stock is queried first."""
     location = match.key
-    if not goods_in_hand.pieces_in_hand(state, state.only_order) and not goods_for_other_pickers.is_location_for_others(
-        state
-    ):
+    if not stops_and_goods_in_hand.pieces_in_hand(
+        state, state.only_order
+    ) and not excess_and_goods_for_others.is_location_for_others(state):
         return _nothing_in_hand(state)
     if any(step.put_down and step.location == location for step in state.history):
         return put_down(state, location, context)
     sources = (
         *(line.location for line in state.lines),
-        *(goods.location for goods in goods_for_other_pickers.goods_for_others(state)),
+        *(goods.location for goods in excess_and_goods_for_others.goods_for_others(state)),
     )
     if location.casefold() in map(str.casefold, sources):
         return _ask_source_location(state, location)
@@ -72,7 +71,7 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
 
 def may_be_location(state: PickState, code: str) -> bool:
     """Return True if an unknown code may be a location for goods in hand: it has letters and digits and no space."""
-    is_put_down = state.phase == "done" and bool(goods_in_hand.pieces_in_hand(state, state.only_order))
+    is_put_down = state.phase == "done" and bool(stops_and_goods_in_hand.pieces_in_hand(state, state.only_order))
     return (
         is_put_down
         and " " not in code
@@ -128,15 +127,15 @@ def put_down_if_unused(state: PickState, row: LocationUseRow, context: Context) 
 
 def put_down(state: PickState, location: str, context: Context, *, includes_others: bool = False) -> Result:
     """Put down the goods in hand of the selected tote or of all; of other pickers only if `includes_others` is True."""
-    if goods_for_other_pickers.is_location_for_others(state):
-        return goods_for_other_pickers.put_down_for_others(state, location, context)
-    in_hand = goods_in_hand.pieces_in_hand(state, state.only_order)
-    if in_hand and not includes_others and not goods_in_hand.has_goods_to_put_down(state, state.only_order):
-        others = goods_in_hand.goods_in_hand(state, state.only_order)
+    if excess_and_goods_for_others.is_location_for_others(state):
+        return excess_and_goods_for_others.put_down_for_others(state, location, context)
+    in_hand = stops_and_goods_in_hand.pieces_in_hand(state, state.only_order)
+    if in_hand and not includes_others and not stops_and_goods_in_hand.has_goods_to_put_down(state, state.only_order):
+        others = stops_and_goods_in_hand.goods_in_hand(state, state.only_order)
         return reject_input(
             state, "pick.goods_of_others", PickChoice("put_others", location), place=location, count=others
         )
-    down, writes = operations.put_down_goods(
+    down, writes = picked_quantities_and_operations.put_down_goods(
         state, location, context.store, context.user, includes_others=includes_others
     )
     if not writes:
@@ -144,7 +143,8 @@ def put_down(state: PickState, location: str, context: Context, *, includes_othe
     questions = (
         choice
         for choice in down.take_over_choices
-        if not pick_state.is_order_picked(down, choice.key) or goods_in_hand.has_goods_to_put_down(down, choice.key)
+        if not pick_state.is_order_picked(down, choice.key)
+        or stops_and_goods_in_hand.has_goods_to_put_down(down, choice.key)
     )
     down = down._replace(take_over_choices=tuple(questions))
     if not state.is_batch:
@@ -158,9 +158,9 @@ def select_tote(state: PickState, tote: Tote) -> Result:
     """Select a tote: only its goods are put down next."""
     if state.phase != "done":
         return reply(state._replace(choices=()), INFO, "batch.already_in_batch", order=tote.order, tote=tote.letter)
-    if not goods_in_hand.pieces_in_hand(state, tote.order):
+    if not stops_and_goods_in_hand.pieces_in_hand(state, tote.order):
         return reply(state, INFO, "pick.nothing_in_hand", order=tote.order)
-    if not goods_in_hand.has_goods_to_put_down(state, tote.order):
+    if not stops_and_goods_in_hand.has_goods_to_put_down(state, tote.order):
         return reply(state, INFO, "pick.tote_of_others", tote=tote.letter)
     return reply(
         state._replace(choices=(), only_order=tote.order), GOOD, "pick.choice_tote", tote=tote.letter, order=tote.order
@@ -189,7 +189,7 @@ def ask_tote_or_location(state: PickState, *, is_location: bool) -> Result:
 
 def return_goods(state: PickState, context: Context) -> Result:
     """Record that goods of orders that left the pick are put back; close the job if nothing is left to undo."""
-    resolved = excess_and_refused_put_downs.resolve_excess(state)
+    resolved = excess_and_goods_for_others.resolve_excess(state)
     movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
     put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others
@@ -197,17 +197,21 @@ def return_goods(state: PickState, context: Context) -> Result:
     state = state._replace(to_return=kept, choices=(), phase=state.phase if state.totes else "done")
     if movable:
         state = add_undo_step(state, UndoStep(returned=movable))
-        return Turn(state, (*resolved, *operations.return_goods(movable, context.store, context.user)), verdict)
+        return Turn(
+            state,
+            (*resolved, *picked_quantities_and_operations.return_goods(movable, context.store, context.user)),
+            verdict,
+        )
     return Turn(state, resolved, verdict) if state.totes or kept else Turn(state, (*resolved, Close(verdict)))
 
 
 def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
     """Take back into hand what was put back, or what was put down for another picker."""
     if step.location:
-        return goods_for_other_pickers.undo_put_down_for_others(state, step, context)
-    writes = operations.return_goods(step.returned, context.store, context.user, is_undo=True)
-    source = name_goods_and_locations.list_locations(goods.location for goods in step.returned)
-    return goods_for_other_pickers.take_back_into_hand(state, step, writes, source)
+        return excess_and_goods_for_others.undo_put_down_for_others(state, step, context)
+    writes = picked_quantities_and_operations.return_goods(step.returned, context.store, context.user, is_undo=True)
+    source = names_in_messages.list_locations(goods.location for goods in step.returned)
+    return excess_and_goods_for_others.take_back_into_hand(state, step, writes, source)
 
 
 def mark_not_put_down(before: PickState, turn: Result, context: Context) -> Result:
@@ -215,14 +219,16 @@ def mark_not_put_down(before: PickState, turn: Result, context: Context) -> Resu
     notes: list[LocalNote] = []
     if any(isinstance(effect, Close) for effect in turn.effects):
         notes = [
-            LocalNote(goods_in_hand.NOT_PUT_DOWN, order, context.user)
-            for order in goods_in_hand.orders_not_put_down(turn.state)
+            LocalNote(stops_and_goods_in_hand.NOT_PUT_DOWN, order, context.user)
+            for order in stops_and_goods_in_hand.orders_not_put_down(turn.state)
         ]
     elif any(isinstance(effect, Write) and effect.operation == "create-movement" for effect in turn.effects):
-        in_hand = [tote.order for tote in turn.state.totes if goods_in_hand.pieces_in_hand(before, tote.order)]
+        in_hand = [
+            tote.order for tote in turn.state.totes if stops_and_goods_in_hand.pieces_in_hand(before, tote.order)
+        ]
         notes = [
-            LocalNote(goods_in_hand.NOT_PUT_DOWN, order, "")
+            LocalNote(stops_and_goods_in_hand.NOT_PUT_DOWN, order, "")
             for order in in_hand
-            if not goods_in_hand.pieces_in_hand(turn.state, order)
+            if not stops_and_goods_in_hand.pieces_in_hand(turn.state, order)
         ]
     return turn._replace(effects=(*notes, *turn.effects)) if notes else turn

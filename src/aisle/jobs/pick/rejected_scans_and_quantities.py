@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import quantity_or_record, store_time
+from aisle.jobs import store_time, typed_numbers_dates_and_letters
 from aisle.jobs.job import Effect, Query, Turn, reply
-from aisle.jobs.pick import current_and_next_stop, goods_in_hand, pick_state, set_and_restore_picked_quantities
+from aisle.jobs.pick import pick_state, picked_quantities_and_operations, stops_and_goods_in_hand
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, StoreLookup
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import Match
@@ -33,10 +33,10 @@ def reject_input(state: PickState, id_: str, *ways: PickChoice, **args: str | in
 def reject_more_than_rest(state: PickState, quantity: Decimal, lines: Sequence[int], *ways: PickChoice) -> Result:
     """Reject goods that are more than is still needed on the lines with these indexes."""
     first = state.lines[lines[0]]
-    _, _, rest = current_and_next_stop.sum_lines(state.lines[index] for index in lines)
+    _, _, rest = stops_and_goods_in_hand.sum_lines(state.lines[index] for index in lines)
     others = [
         index
-        for index in set_and_restore_picked_quantities.lines_with_product(state, first.product)
+        for index in picked_quantities_and_operations.lines_with_product(state, first.product)
         if index not in lines
     ]
     if first.location and any(state.lines[index].is_open for index in others):
@@ -52,23 +52,23 @@ def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Resu
     if line is None:
         return None
     if state.is_pack_asked:
-        lines = set_and_restore_picked_quantities.fillable_lines(state, line.product)
-        _, _, needed = current_and_next_stop.sum_lines(state.lines[index] for index in lines)
+        lines = picked_quantities_and_operations.fillable_lines(state, line.product)
+        _, _, needed = stops_and_goods_in_hand.sum_lines(state.lines[index] for index in lines)
         more = PickChoice("take_rest", line.product, typed=value)
         return reject_more_than_rest(state, value, lines, more, *ways) if value > needed else None
-    stop_lines = current_and_next_stop.current_stop_lines(state)
-    _, of, _ = current_and_next_stop.sum_lines(stop_lines)
-    others = goods_in_hand.sum_of_others(state, stop_lines)
+    stop_lines = stops_and_goods_in_hand.current_stop_lines(state)
+    _, of, _ = stops_and_goods_in_hand.sum_lines(stop_lines)
+    others = stops_and_goods_in_hand.sum_of_others(state, stop_lines)
     if value + others <= of:
         return None
     rest = PickChoice("take_rest", line.product, typed=value)
     if others:
         args: dict[str, str | Decimal] = {"label": line.label, "others": others, "of": of}
         return reject_input(state, "pick.total_with_others", rest, *ways, quantity=value, **args)
-    stop = current_and_next_stop.lines_of_stop(state, state.current_index)
+    stop = stops_and_goods_in_hand.lines_of_stop(state, state.current_index)
     elsewhere = any(
         index not in stop and state.lines[index].is_open
-        for index in set_and_restore_picked_quantities.lines_with_product(state, line.product)
+        for index in picked_quantities_and_operations.lines_with_product(state, line.product)
     )
     if elsewhere and line.location:
         args = {"label": line.label, "rest": of, "place": line.location}
@@ -80,7 +80,7 @@ def query_number(state: PickState, value: Decimal, code: str) -> Result | None:
     """Query the records that have these digits as their number; return None if they can only be a quantity. A total
     above the ordered quantity counts as rejected until the answer arrives. Journals written before this query existed
     are then replayed to the same state."""
-    query = quantity_or_record.query_by_number(value, code)
+    query = typed_numbers_dates_and_letters.query_by_number(value, code)
     if query is None:
         return None
     lookup = StoreLookup(NUMBER_QUERY, f"{value:f}", code=str(query.args["code"]))
@@ -92,7 +92,11 @@ def query_number(state: PickState, value: Decimal, code: str) -> Result | None:
 def no_quantity_id(state: PickState) -> str:
     """Return the id of the message that names what is expected instead of a quantity."""
     if state.step_name == "pick.done":
-        return "pick.no_quantity_put_down" if goods_in_hand.has_goods_to_put_down(state) else "pick.no_quantity_order"
+        return (
+            "pick.no_quantity_put_down"
+            if stops_and_goods_in_hand.has_goods_to_put_down(state)
+            else "pick.no_quantity_order"
+        )
     return "pick.no_quantity_location" if state.step_name == "pick.location" else "pick.no_quantity"
 
 

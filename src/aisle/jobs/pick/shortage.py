@@ -5,8 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -26,16 +24,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_cursor_and_search import turn_page
 from aisle.jobs.look_up_product import Cells, delivery_block, estimate, nearby_block, product_queries, refresh_product
-from aisle.jobs.name_goods_and_locations import measured
-from aisle.jobs.parse_product_rows import (
-    ExpectedDelivery,
-    NearbyStock,
-    Product,
-    held_message,
-    parse_expected_deliveries,
-    parse_nearby,
-    parse_product,
-)
+from aisle.jobs.names_in_messages import measured
 from aisle.jobs.pick.merge_changed_orders import ORDER_QUERY_PREFIX, query_orders
 from aisle.jobs.pick.pick_line import parse_lines
 from aisle.jobs.pick.shortage_choices import (
@@ -47,7 +36,16 @@ from aisle.jobs.pick.shortage_choices import (
     parse_reasons,
     reasons_for_location,
 )
-from aisle.jobs.quantity_or_record import distinct_labels, name_of
+from aisle.jobs.product_rows_and_weekly_sales import (
+    ExpectedDelivery,
+    NearbyStock,
+    Product,
+    held_message,
+    parse_expected_deliveries,
+    parse_nearby,
+    parse_product,
+)
+from aisle.jobs.typed_numbers_dates_and_letters import OfferedChoice, distinct_labels, name_of
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -63,6 +61,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs.choice_letters import OfferedChoice
+from aisle.jobs.typed_numbers_dates_and_letters import OfferedChoice
+from aisle.row_values import to_decimal
 from aisle.settings.setting_definitions import SHORTAGE_REASONS
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import find_and_report_refusals
+from aisle.jobs import log_writes_and_refusals
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.job import Context, Turn, Write
-from aisle.jobs.name_goods_and_locations import GoodsAmount, at_location, goods_message, unit_of
-from aisle.jobs.pick import current_and_next_stop, expected_and_held_stock, operations, pick_state, put_down_at_location
+from aisle.jobs.names_in_messages import GoodsAmount, at_location, goods_message, unit_of
+from aisle.jobs.pick import pick_state, picked_quantities_and_operations, put_down_at_location, stops_and_goods_in_hand
 from aisle.jobs.pick.pick_state import PickState, Result, UndoStep
+from aisle.jobs.pick.picked_quantities_and_operations import restore_lines, restore_sources
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
-from aisle.jobs.pick.set_and_restore_picked_quantities import restore_lines, restore_sources
 from aisle.jobs.view import msg, undo_verdict
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def take_booked(state: PickState, rows: tuple[MyEntriesRow, ...]) -> Result:
     step = state.history[-1] if state.history else None
     if step is None or step.sent_count is None:
         return Turn(state)
-    refused = find_and_report_refusals.query_refused_since(change.counted_at for change in step.sent_count.changes)
+    refused = log_writes_and_refusals.query_refused_since(change.counted_at for change in step.sent_count.changes)
     booked = step._replace(sent_count=undo_sent_count.with_booked(step.sent_count, rows))
     return Turn(state._replace(history=(*state.history[:-1], booked)), (refused,))
 
@@ -63,18 +63,18 @@ def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
     lines, first = restore_sources(state, step)
     if first is None:
         return None
-    restored = current_and_next_stop.with_lines(
+    restored = stops_and_goods_in_hand.with_lines(
         state._replace(is_quantity_open=False, choices=(), location="", only_order=""), lines
     )
     return Turn(
-        current_and_next_stop.go_to_line(restored, current_and_next_stop.index_of_line(restored, first)),
+        stops_and_goods_in_hand.go_to_line(restored, stops_and_goods_in_hand.index_of_line(restored, first)),
         (),
         undo_verdict(msg("pick.move_stop_undone", label=first.label, place=first.location)),
     )
 
 
 def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result | None:
-    restored, writes = operations.undo_put_down(state, step, context.store, context.user)
+    restored, writes = picked_quantities_and_operations.undo_put_down(state, step, context.store, context.user)
     if not writes:
         return None
     restored = restored._replace(choices=(), only_order="")
@@ -99,24 +99,24 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     if not touched:
         return None
     line, named = restored.lines[touched[-1]], _lines_added_up(state, step)
-    was, _, _ = current_and_next_stop.sum_lines(state.lines[index] for index in named)
-    now, _, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in named)
-    changes = expected_and_held_stock.stock_changes(state, restored, touched)
-    where = at_location(expected_and_held_stock.stock_changes_message(state, changes, unit_of(line)))
+    was, _, _ = stops_and_goods_in_hand.sum_lines(state.lines[index] for index in named)
+    now, _, _ = stops_and_goods_in_hand.sum_lines(restored.lines[index] for index in named)
+    changes = stops_and_goods_in_hand.stock_changes(state, restored, touched)
+    where = at_location(stops_and_goods_in_hand.stock_changes_message(state, changes, unit_of(line)))
     text = msg("pick.undone", label=line.label, was=was, now=now, where=where)
     if any(restored.lines[index].is_short and not state.lines[index].is_closed for index in touched):
-        done, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
+        done, of, _ = stops_and_goods_in_hand.sum_lines(restored.lines[index] for index in touched)
         text = msg("pick.short", label=line.label, done=done, of=of)
     elif was == now:
         text = msg("pick.reopened", label=line.label)
     if state.is_batch:
         text = msg("pair", name=_tote_letters(restored, (restored.lines[index].order for index in named)), value=text)
-    writes: tuple[Write, ...] = operations.update_lines(state, restored, touched, context.store)
+    writes: tuple[Write, ...] = picked_quantities_and_operations.update_lines(state, restored, touched, context.store)
     first = next((index for index in touched if restored.lines[index].is_open), -1)
     next_state = (
-        current_and_next_stop.go_to_line(restored, first)._replace(is_quantity_open=True)
+        stops_and_goods_in_hand.go_to_line(restored, first)._replace(is_quantity_open=True)
         if first >= 0
-        else current_and_next_stop.go_to_next_stop(restored._replace(is_quantity_open=False))
+        else stops_and_goods_in_hand.go_to_next_stop(restored._replace(is_quantity_open=False))
     )
     return Turn(_leave_held_goods(next_state)._replace(only_order=""), writes, undo_verdict(text))
 
@@ -135,14 +135,14 @@ def _lines_added_up(state: PickState, step: UndoStep) -> list[int]:
 def _leave_held_goods(state: PickState) -> PickState:
     """Move the stop back from a location where all goods are held for other orders: no page sends a picker to them."""
     step, line = state.history[-1] if state.history else None, state.current_line
-    if step is None or line is None or not expected_and_held_stock.is_all_held(state, line):
+    if step is None or line is None or not stops_and_goods_in_hand.is_all_held(state, line):
         return state
     lines, first = restore_sources(state, step)
     moved = {(each.order, each.line) for each in step.sources_before}
     if first is None or line.key not in moved:
         return state
-    restored = current_and_next_stop.with_lines(state._replace(history=state.history[:-1], location=""), lines)
-    return current_and_next_stop.go_to_line(restored, current_and_next_stop.index_of_line(restored, line))
+    restored = stops_and_goods_in_hand.with_lines(state._replace(history=state.history[:-1], location=""), lines)
+    return stops_and_goods_in_hand.go_to_line(restored, stops_and_goods_in_hand.index_of_line(restored, line))
 
 
 def _tote_letters(state: PickState, orders: Any) -> str:

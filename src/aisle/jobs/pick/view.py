@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
-from aisle.jobs import choice_letters, name_goods_and_locations, quantity_or_record
+from aisle.jobs import names_in_messages, typed_numbers_dates_and_letters
 from aisle.jobs.job import money_message
-from aisle.jobs.name_goods_and_locations import measured, unit_of
-from aisle.jobs.parse_product_rows import held_message
+from aisle.jobs.names_in_messages import measured, pool_name, unit_of
 from aisle.jobs.pick import (
-    current_and_next_stop,
-    goods_for_other_pickers,
-    goods_in_hand,
+    excess_and_goods_for_others,
     location_questions,
-    offered_choices,
+    open_question_and_choices,
     pick_state,
-    set_and_restore_picked_quantities,
+    picked_quantities_and_operations,
+    stops_and_goods_in_hand,
 )
-from aisle.jobs.pick.expected_and_held_stock import held_for_others, is_all_held
 from aisle.jobs.pick.pick_line import PickLine, count_pieces, goods_of_lines, is_nothing_picked
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
-from aisle.jobs.stock_pool_names import pool_name
+from aisle.jobs.pick.stops_and_goods_in_hand import held_for_others, is_all_held
+from aisle.jobs.product_rows_and_weekly_sales import held_message
 from aisle.jobs.sums_of_goods_and_progress import goods_progress, goods_text
 from aisle.jobs.view import (
     BACK,
@@ -65,6 +63,7 @@ CHOICE_TEXTS = {
     "both": "pick.choice_both_pick",
     "hand_over": "pick.choice_leave_to_picker",
     "finish": "order_actions.hand_over",
+    "label_unreadable": "pick.choice_label_unreadable",
     "amount": "count.choice_quantity",
     "is_product": "count.choice_product",
     "is_location": "locations.title_location",
@@ -93,6 +92,8 @@ def view(state: PickState) -> Step:
         return _return_step(state) if state.to_return else _all_returned_step(state)
     if state.phase == "wait":
         return _wait_step(state)
+    if state.asks_for_tote:
+        return _tote_step(state)
     return _done_step(state) if state.current_line is None else _stop_step(state, state.current_line)
 
 
@@ -119,7 +120,7 @@ def _wait_step(state: PickState) -> Step:
 
 
 def _stop_step(state: PickState, line: PickLine) -> Step:
-    stop_lines = current_and_next_stop.current_stop_lines(state)
+    stop_lines = stops_and_goods_in_hand.current_stop_lines(state)
     lines = [Line("location", msg("raw", text=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
     lines.append(Line("quantity", _quantity_text(state, stop_lines), _quantity_bar(state, stop_lines)))
@@ -152,12 +153,44 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         labelled_values=_labelled_values(state, line, stop_lines),
         upcoming=_upcoming_stops(state),
         choices=_choice_texts(state),
-        choice_letters=offered_choices.choice_letters(state),
+        choice_letters=open_question_and_choices.choice_letters(state),
         key_hints=(*hints, BACK),
         done=done,
         total=total,
         progress=_progress(state),
     )
+
+
+def _tote_step(state: PickState) -> Step:
+    """Return the page that asks for the scan of a tote. Its label stands where the location of a stop does."""
+    order = state.totes_to_verify[0]
+    tote = next(tote for tote in state.totes if tote.order == order)
+    taken = {each.line: each.picked for step in state.history[-1:] for each in step.lines_before if each.order == order}
+    lines = [line for line in state.lines if line.order == order and line.line in taken]
+    quantity = sum((line.picked - taken[line.line] for line in lines), Decimal(0))
+    name = pick_state.name_of_tote(state, order)
+    done, total = count_pieces(state.lines)
+    return Step(
+        name=state.step_name,
+        title=_title(state),
+        prompt=msg("pick.prompt_verify_tote", tote=name),
+        lines=(
+            Line("location", raw(name)),
+            *(Line("product", _product_name(state, line)) for line in lines[:1]),
+            *(Line("quantity", _amount(quantity, unit_of(line))) for line in lines[:1]),
+            Line("tote", _tote_text(tote)),
+        ),
+        choices=_choice_texts(state),
+        choice_letters=open_question_and_choices.choice_letters(state),
+        key_hints=(KeyHint("u", msg("hint.undo")), *_postponed_hints(state)),
+        done=done,
+        total=total,
+        progress=_progress(state),
+    )
+
+
+def _amount(quantity: Decimal, unit: str | None) -> Msg:
+    return msg("move.measure", quantity=quantity, unit=unit) if unit else msg("number", value=quantity)
 
 
 def _product_name(state: PickState, line: PickLine) -> Msg:
@@ -200,7 +233,7 @@ def _tote_text(tote: Tote) -> Msg:
 def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
     """Return the text for picked and ordered quantity; in a batch, for the quantity that each tote still gets. The unit
     is shown only for weighed or measured products."""
-    done, of, rest = current_and_next_stop.sum_lines(stop)
+    done, of, rest = stops_and_goods_in_hand.sum_lines(stop)
     unit = unit_of(stop[0])
     if state.is_batch:
         totes = pick_state.quantities_by_tote(state, ((line.order, line.remaining) for line in stop if line.is_open))
@@ -212,7 +245,7 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
 
 def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
     """Return what to pick here and what is picked, for the row of the quantity on a handheld."""
-    done, of, rest = current_and_next_stop.sum_lines(stop)
+    done, of, rest = stops_and_goods_in_hand.sum_lines(stop)
     unit = unit_of(stop[0])
     taken = msg("pick.bar_taken", done=measured(done, unit))
     if not state.is_batch:
@@ -222,19 +255,21 @@ def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]
 
 
 def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
-    if keys := offered_choices.choice_letters(state):
+    if keys := open_question_and_choices.choice_letters(state):
         return (
-            choice_letters.quantity_prompt(keys, is_total=not state.is_pack_asked)
-            if offered_choices.is_quantity_open(state)
-            else choice_letters.letter_prompt(keys)
+            typed_numbers_dates_and_letters.quantity_prompt(keys, is_total=not state.is_pack_asked)
+            if open_question_and_choices.is_quantity_open(state)
+            else typed_numbers_dates_and_letters.letter_prompt(keys)
         )
     if state.needs_location:
         return msg("pick.prompt_location", place=line.location)
     if state.is_pack_asked:
-        return name_goods_and_locations.how_much_prompt(line.label, line.unit)
+        return names_in_messages.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
-        id_ = "pick.prompt_own_quantity" if goods_in_hand.sum_of_others(state, stop) else "pick.prompt_quantity"
-        return msg(id_, rest=current_and_next_stop.sum_lines(stop)[2])
+        id_ = (
+            "pick.prompt_own_quantity" if stops_and_goods_in_hand.sum_of_others(state, stop) else "pick.prompt_quantity"
+        )
+        return msg(id_, rest=stops_and_goods_in_hand.sum_lines(stop)[2])
     return msg("move.prompt_product")
 
 
@@ -267,7 +302,7 @@ def _upcoming_stops(state: PickState) -> tuple[UpcomingStop, ...]:
 
 
 def _upcoming_stop(state: PickState, lines: Sequence[PickLine]) -> UpcomingStop:
-    first, (_, _, rest) = lines[0], current_and_next_stop.sum_lines(lines)
+    first, (_, _, rest) = lines[0], stops_and_goods_in_hand.sum_lines(lines)
     pool = _distinguishing_pool(state, first)
     label = f"{first.label} ({pool})" if pool else first.label
     if not state.is_batch:
@@ -277,7 +312,7 @@ def _upcoming_stop(state: PickState, lines: Sequence[PickLine]) -> UpcomingStop:
 
 
 def _choice_texts(state: PickState) -> tuple[Msg, ...]:
-    return tuple(_choice_text(state, choice) for choice in offered_choices.open_choices(state))
+    return tuple(_choice_text(state, choice) for choice in open_question_and_choices.open_choices(state))
 
 
 def _choice_text(state: PickState, choice: PickChoice) -> Msg:
@@ -285,7 +320,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
         rest = sum(
             (
                 state.lines[index].remaining
-                for index in set_and_restore_picked_quantities.fillable_lines(state, choice.key)
+                for index in picked_quantities_and_operations.fillable_lines(state, choice.key)
             ),
             Decimal(0),
         )
@@ -305,7 +340,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     if choice.kind == "leave" and state.to_return:
         return msg("pick.choice_leave_with_goods")
     if choice.kind in ("is_delivery", "is_person"):
-        return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
+        return typed_numbers_dates_and_letters.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
     if choice.kind == location_questions.PICKED_FROM:
         return msg("move.from_location", place=choice.key)
     name = choice.label or choice.key
@@ -322,7 +357,7 @@ def _done_step(state: PickState) -> Step:
     return Step(
         name=state.step_name,
         title=_title(state),
-        prompt=_done_prompt(state, goods_in_hand.has_goods_to_put_down(state)),
+        prompt=_done_prompt(state, stops_and_goods_in_hand.has_goods_to_put_down(state)),
         lines=tuple(_done_lines(state)),
         choices=_choice_texts(state),
         key_hints=(
@@ -340,14 +375,14 @@ def _done_lines(state: PickState) -> list[Line]:
     if is_nothing_picked(state.lines):
         return [Line("note", _nothing_picked(state))]
     quantity, total = map(goods_text, goods_of_lines(state.lines))
-    in_hand = goods_in_hand.has_goods_to_put_down(state)
+    in_hand = stops_and_goods_in_hand.has_goods_to_put_down(state)
     notes = msg("pick.note_done", lines=len(state.lines), quantity=quantity)
     full = sum(not (line.is_short or line.is_awaited) for line in state.lines)
     if full < len(state.lines):
         notes = msg("pick.note_done_short", full=full, lines=len(state.lines), quantity=quantity, total=total)
     elif state.is_batch:
         notes = msg("pick.note_batch_done", count=len(state.totes), quantity=quantity)
-    in_hand_totes = [tote for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order)]
+    in_hand_totes = [tote for tote in state.totes if stops_and_goods_in_hand.has_goods_to_put_down(state, tote.order)]
     lines = [Line("note", notes), *_from_warehouse(state), Line("note", _goods_location_note(state, in_hand))]
     lines += _other_picker_lines(state, {tote.order for tote in state.totes})
     if state.is_batch and in_hand:
@@ -357,30 +392,30 @@ def _done_lines(state: PickState) -> list[Line]:
 
 
 def _from_warehouse(state: PickState) -> list[Line]:
-    awaited = current_and_next_stop.awaited_goods(state.lines)
+    awaited = stops_and_goods_in_hand.awaited_goods(state.lines)
     return [Line("note", awaited)] if awaited else []
 
 
 def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
     if in_hand:
         return msg("pick.note_put_down")
-    if goods_in_hand.pieces_in_hand(state):
-        return msg("pick.note_goods_of_others", count=goods_in_hand.goods_in_hand(state))
-    if not set_and_restore_picked_quantities.put_down_locations(state):
+    if stops_and_goods_in_hand.pieces_in_hand(state):
+        return msg("pick.note_goods_of_others", count=stops_and_goods_in_hand.goods_in_hand(state))
+    if not picked_quantities_and_operations.put_down_locations(state):
         return msg("pick.note_is_put_down")
     if not state.is_batch:
         return msg(
             "pick.note_put_down_at",
-            place=name_goods_and_locations.list_locations(set_and_restore_picked_quantities.put_down_locations(state)),
+            place=names_in_messages.list_locations(picked_quantities_and_operations.put_down_locations(state)),
         )
     return _tote_locations(state)
 
 
 def _tote_locations(state: PickState) -> Msg:
     parts = [
-        msg("pick.tote_put_down_at", tote=tote.letter, place=name_goods_and_locations.list_locations(locations))
+        msg("pick.tote_put_down_at", tote=tote.letter, place=names_in_messages.list_locations(locations))
         for tote in state.totes
-        if (locations := set_and_restore_picked_quantities.put_down_locations(state, tote.order))
+        if (locations := picked_quantities_and_operations.put_down_locations(state, tote.order))
     ]
     return join_messages(parts)
 
@@ -397,7 +432,7 @@ def leave_verdict(state: PickState) -> Verdict:
             if any(goods.is_unassigned for goods in state.to_return)
             else "pick.left_with_goods"
         )
-        return Verdict(INFO, msg(id_, count=goods_in_hand.quantity_to_return(state)))
+        return Verdict(INFO, msg(id_, count=stops_and_goods_in_hand.quantity_to_return(state)))
     if state.phase == "wait" and not state.is_batch:
         return Verdict(INFO, msg("pick.left_viewed", order=state.order))
     if state.phase != "done":
@@ -405,9 +440,11 @@ def leave_verdict(state: PickState) -> Verdict:
     if is_nothing_picked(state.lines):
         return Verdict(INFO, _nothing_picked(state))
     placed = any(line.location for line in state.lines)  # otherwise the store keeps no locations
-    pieces = goods_in_hand.pieces_to_put_down(state) if placed else Decimal(0)
+    pieces = stops_and_goods_in_hand.pieces_to_put_down(state) if placed else Decimal(0)
     if pieces and state.is_batch:
-        totes = " ".join(tote.letter for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order))
+        totes = " ".join(
+            tote.letter for tote in state.totes if stops_and_goods_in_hand.has_goods_to_put_down(state, tote.order)
+        )
         return Verdict(INFO, msg("pick.left_not_put_down_batch", count=pieces, totes=totes))
     if pieces:
         return Verdict(INFO, msg("pick.left_not_put_down", count=pieces, order=state.order))
@@ -420,12 +457,12 @@ def _leave_done_verdict(state: PickState) -> Verdict:
     """Return the verdict on leaving a picked order: where its goods are, and that it is picked if that happened
     here."""
     was_changed = any(step.lines_before or step.put_down for step in state.history)
-    if (locations := set_and_restore_picked_quantities.put_down_locations(state)) and not goods_in_hand.pieces_in_hand(
-        state
-    ):
+    if (
+        locations := picked_quantities_and_operations.put_down_locations(state)
+    ) and not stops_and_goods_in_hand.pieces_in_hand(state):
         return Verdict(
             GOOD if was_changed else INFO,
-            msg("pick.put_down", order=state.order, place=name_goods_and_locations.list_locations(locations)),
+            msg("pick.put_down", order=state.order, place=names_in_messages.list_locations(locations)),
         )
     return (
         Verdict(GOOD, msg("pick.left_done", order=state.order))
@@ -444,7 +481,7 @@ def _done_prompt(state: PickState, in_hand: bool) -> Msg:
 
 def _return_prompt(state: PickState) -> Msg:
     """Return the prompt for goods to be put back; scans are possible while orders are open."""
-    if len(offered_choices.open_choices(state)) < 2:
+    if len(open_question_and_choices.open_choices(state)) < 2:
         if state.to_return[0].reason != PUT_DOWN_BY_OTHER:
             return msg("pick.prompt_return")
         location = state.to_return[0].location
@@ -453,8 +490,8 @@ def _return_prompt(state: PickState) -> Msg:
             if location
             else msg("pick.prompt_put_down_by_other")
         )
-    return choice_letters.letter_prompt(
-        offered_choices.choice_letters(state), scans=bool(state.totes and state.phase != "wait")
+    return typed_numbers_dates_and_letters.letter_prompt(
+        open_question_and_choices.choice_letters(state), scans=bool(state.totes and state.phase != "wait")
     )
 
 
@@ -464,7 +501,7 @@ def _return_step(state: PickState) -> Step:
     lines = [Line("product", raw(first.label))] if not goods else []
     if lines and first.location:
         lines.insert(0, Line("location", msg("raw", text=first.location)))
-    quantity = goods_in_hand.quantity_to_return(state)
+    quantity = stops_and_goods_in_hand.quantity_to_return(state)
     totes = " ".join(dict.fromkeys(back.letter for back in state.to_return))
     label = "{0}: {1}" if state.is_batch else "{1}"
     return Step(
@@ -481,7 +518,7 @@ def _return_step(state: PickState) -> Step:
             UpcomingStop(back.location, label.format(back.letter, back.label), back.quantity) for back in goods
         ),
         choices=_choice_texts(state),
-        choice_letters=offered_choices.choice_letters(state),
+        choice_letters=open_question_and_choices.choice_letters(state),
         key_hints=(BACK,),
         upcoming_title=msg(
             "pick.upcoming_goods_for_others"
@@ -499,7 +536,7 @@ def _return_note(goods: GoodsToReturn) -> str:
 
 def _all_returned_step(state: PickState) -> Step:
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
-    note = Line("note", goods_for_other_pickers.returned_message(state))
+    note = Line("note", excess_and_goods_for_others.returned_message(state))
     return Step(state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, BACK))
 
 

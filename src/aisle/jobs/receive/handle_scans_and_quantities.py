@@ -5,8 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs import quantity_or_record
+from aisle.jobs import typed_numbers_dates_and_letters
 from aisle.jobs.job import Context, Effect, Query, Turn, reply
 from aisle.jobs.receive.receive_state_and_differences import (
     ZERO,
@@ -29,6 +28,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     with_consent,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def set_aside(state: ReceiveState, product_number: str, label: str, context: Con
     state = add_undo_step(state._replace(choices=(), pending_scan=None), asked)
     quantity = quantity_in_hand(state, product_number)
     surplus = asked_quantity - quantity
-    if quantity_or_record.is_implausible(
+    if typed_numbers_dates_and_letters.is_implausible(
         asked_quantity, max(*announced_and_received(state, product_number), quantity), context.policy.large_quantity
     ):
         asked_quantity = surplus = ZERO  # implausible: these goods do not exist
@@ -256,16 +256,16 @@ def _ask_if_plausible(
     """Return the question about an implausible quantity without a known announcement; None if it is plausible."""
     announced, received = announced_and_received(state, goods.product)
     before, limit = max(received, quantity_in_hand(state, goods.product)), context.policy.large_quantity
-    if not quantity_or_record.is_implausible(quantity, announced, limit, before, added):
+    if not typed_numbers_dates_and_letters.is_implausible(quantity, announced, limit, before, added):
         return None
     state = _with_question(state, goods, quantity)
-    state = state._replace(choices=(*state.choices, ReceiveChoice(quantity_or_record.DROP_QUANTITY)))
+    state = state._replace(choices=(*state.choices, ReceiveChoice(typed_numbers_dates_and_letters.DROP_QUANTITY)))
     return reply(state, ASK, "count.confirm_quantity", value=quantity, label=goods.label)
 
 
 def is_plausibility_asked(state: ReceiveState) -> bool:
     """Return True if the plausibility of a large quantity is in question."""
-    return any(choice.kind == quantity_or_record.DROP_QUANTITY for choice in state.choices)
+    return any(choice.kind == typed_numbers_dates_and_letters.DROP_QUANTITY for choice in state.choices)
 
 
 def _with_question(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, *before: ReceiveChoice) -> ReceiveState:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs import find_and_report_refusals, list_cursor_and_search, quantity_or_record
+from aisle.jobs import list_cursor_and_search, log_writes_and_refusals, typed_numbers_dates_and_letters
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -28,10 +27,9 @@ from aisle.jobs.job import (
     delivery_in_work,
     reply,
 )
-from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.receive import handle_scans_and_quantities, put_away_and_undo, view
+from aisle.jobs.receive import handle_scans_and_quantities, open_delivery_and_put_away, view
 from aisle.jobs.receive.handle_scans_and_quantities import LOG_OPERATION
-from aisle.jobs.receive.open_delivery import (
+from aisle.jobs.receive.open_delivery_and_put_away import (
     choose_expecting,
     handle_found,
     handle_list_input,
@@ -56,7 +54,9 @@ from aisle.jobs.receive.receive_state_and_differences import (
     parse_delivery_row,
     partly_received_note,
 )
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
@@ -208,7 +208,7 @@ def _report_booked_before(before: ReceiveState, turn: Result) -> Result:
         goods = before.in_hand
     if verdict is None or goods is None:
         return turn._replace(state=state._replace(booked_before=goods))
-    said = verdict._replace(detail=put_away_and_undo.booked_before(state, goods, before.receiving_location))
+    said = verdict._replace(detail=open_delivery_and_put_away.booked_before(state, goods, before.receiving_location))
     return turn._replace(state=state._replace(booked_before=None), verdict=said)
 
 
@@ -303,7 +303,7 @@ def _refresh(state: ReceiveState) -> Result:
 
 def _report_refused(state: ReceiveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Report this person's refused receipts. They can no longer be undone, and what was to be undone is not in hand."""
-    own_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
+    own_rows = log_writes_and_refusals.new_refusals(state.reported_refusals, rows, context.user)
     new_rows = [row for row in own_rows if _is_of_delivery(state, row)]
     if not new_rows:
         return Turn(state)
@@ -312,8 +312,8 @@ def _report_refused(state: ReceiveState, rows: tuple[RefusedOperationsRow, ...],
         at = str(entry.get("scanned_datetime"))
         refused[at] = refused.get(at, ZERO) - to_decimal(entry.get("quantity"))
     history = tuple(step for step in state.history if not (step.entries and step.at in refused))
-    reported = find_and_report_refusals.with_reported(state.reported_refusals, new_rows)
-    verdict = find_and_report_refusals.refusal_verdict(new_rows[-1])
+    reported = log_writes_and_refusals.with_reported(state.reported_refusals, new_rows)
+    verdict = log_writes_and_refusals.refusal_verdict(new_rows[-1])
     state = state._replace(reported_refusals=reported, history=history)
     return handle_scans_and_quantities.without_refused_undo(state, refused)._replace(verdict=verdict)
 
@@ -353,7 +353,7 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
             return asked
         if match.kind == PRODUCT:
             return handle_scans_and_quantities.scan_product(state, match, context)
-        return put_away_and_undo.put_away(state, match.key, context)
+        return open_delivery_and_put_away.put_away(state, match.key, context)
     if match.kind == PRODUCT:
         return Turn(
             state._replace(pending_scan=match),
@@ -383,10 +383,12 @@ def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: 
         return handle_scans_and_quantities.repeat_question(state, None, context)
     if handle_scans_and_quantities.is_number_asked(state):
         return reply(state, WRONG, "count.unknown", code=code)  # the question stays on the page
-    is_quantity = quantity_or_record.is_too_short_for_code(code) or quantity_or_record.has_decimal_point(code)
+    is_quantity = typed_numbers_dates_and_letters.is_too_short_for_code(
+        code
+    ) or typed_numbers_dates_and_letters.has_decimal_point(code)
     if state.phase in ("lines", "check", "leave") and is_quantity:
         return reply(state, WRONG, "input.no_choice", text=code)
-    if state.delivery_number and state.phase == "goods" and quantity_or_record.is_too_short_for_code(code):
+    if state.delivery_number and state.phase == "goods" and typed_numbers_dates_and_letters.is_too_short_for_code(code):
         return reply(state, WRONG, "pick.no_quantity", code=code)
     if state.delivery_number:
         choices = (ReceiveChoice("find", code), ReceiveChoice("aside", label=code))
@@ -400,7 +402,7 @@ def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: 
 
 
 def _enter_quantity(state: ReceiveState, value: Decimal, code: str, context: Context) -> Result:
-    query = quantity_or_record.query_by_number(value, code)
+    query = typed_numbers_dates_and_letters.query_by_number(value, code)
     if query is None:
         return handle_scans_and_quantities.enter_quantity(state, value, context)
     return Turn(state._replace(looked_up_number=value), (query,))
@@ -409,10 +411,10 @@ def _enter_quantity(state: ReceiveState, value: Decimal, code: str, context: Con
 def _handle_records_by_number(state: ReceiveState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
     """Handle the records that have these digits as their number; without one they are a quantity, otherwise ask."""
     value, state = state.looked_up_number, state._replace(looked_up_number=ZERO)
-    matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, DELIVERY, PRODUCT))
+    matches = typed_numbers_dates_and_letters.matches_of_number(rows, value, (LOCATION, DELIVERY, PRODUCT))
     if not matches or handle_scans_and_quantities.open_quantity_goods(state) is None:
         return handle_scans_and_quantities.enter_quantity(state, value, context)
-    if quantity_or_record.is_likely_number(rows, value):
+    if typed_numbers_dates_and_letters.is_likely_number(rows, value):
         return _handle_scan(state, matches[:1], context)
     records = [
         ReceiveChoice(f"is_{each.kind}", each.key, label=each.key if each.kind == ORDER else each.label or each.key)
@@ -450,7 +452,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
     if choice.kind == "amount":
         return handle_scans_and_quantities.enter_quantity(state, choice.quantity, context)
     before, state = state, state._replace(choices=())
-    if choice.kind in quantity_or_record.RECORD_CHOICES and state.pending_scan:
+    if choice.kind in typed_numbers_dates_and_letters.RECORD_CHOICES and state.pending_scan:
         return handle_scans_and_quantities.ask_again(state, context)
     match choice.kind:
         case "open" | "switch" if asked := handle_scans_and_quantities.ask_before_booking(state):
@@ -464,7 +466,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
             return reply(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
             return handle_scans_and_quantities.apply_choice(state, choice, context)
-        case quantity_or_record.DROP_QUANTITY:
+        case typed_numbers_dates_and_letters.DROP_QUANTITY:
             return handle_scans_and_quantities.drop_goods(before)
         case "find":
             return Turn(state, (Start("look_up", {"search": choice.key}),))
@@ -493,7 +495,9 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
         case Command("u" | "l" | "d") if handle_scans_and_quantities.is_number_asked(state):
             return reply(state, WRONG, "move.number_of", quantity=state.choices[0].quantity)
         case Command("u") if state.phase in ("goods", "check", "leave"):  # the job was closed on that page and resumed
-            return put_away_and_undo.undo_step(state._replace(phase="goods", choices=(), pending_scan=None), context)
+            return open_delivery_and_put_away.undo_step(
+                state._replace(phase="goods", choices=(), pending_scan=None), context
+            )
         case Command("l") if state.phase == "goods":
             return Turn(state._replace(phase="lines", first=0, choices=(), pending_scan=None))
         case Command("d") if state.phase == "goods":
@@ -520,8 +524,7 @@ def _ask_if_all(state: ReceiveState) -> Result:
 def _count_differences(state: ReceiveState) -> tuple[int, int]:
     """Return the numbers of products (over, short)."""
     differing = differences(state)
-    over_count = sum(each.is_over for each in differing)
-    return over_count, len(differing) - over_count
+    return sum(each.is_over for each in differing), sum(each.is_short for each in differing)
 
 
 def _count_differences_again(before: ReceiveState, turn: Result) -> Result:

@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal, to_decimal_or_none
-from aisle.jobs import log_writes
+from aisle.jobs import log_writes_and_refusals
 from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
 from aisle.jobs.store_time import due_on_day_message, past_due_message
+from aisle.jobs.sums_of_goods_and_progress import LineQuantity, received_after, sum_by_key
 from aisle.jobs.view import Msg
+from aisle.row_values import to_decimal, to_decimal_or_none
 from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:
@@ -339,8 +340,9 @@ def is_received_unknown(state: ReceiveState, product: str) -> bool:
 
 
 def missing_quantity(state: ReceiveState, product: str) -> Decimal:
-    """Return the quantity still to come of a product, not counting goods in hand."""
-    return sum((line.missing for line in state.lines if line.product == product), ZERO)
+    """Return the quantity still to come of a product, not counting goods in hand; its lines are taken together."""
+    lines = [line for line in state.lines if line.product == product and not line.is_announced_unknown]
+    return max(ZERO, sum((line.announced - line.received for line in lines), ZERO))
 
 
 def announced_and_received(state: ReceiveState, product: str) -> tuple[Decimal, Decimal]:
@@ -360,11 +362,13 @@ def lines_with_hand(state: ReceiveState) -> tuple[DeliveryLine, ...]:
 
 
 def excess_quantity(state: ReceiveState) -> Decimal:
-    """Return how many pieces came beyond what was announced, with the goods in hand; 0 where lines are counted."""
+    """Return how many pieces came beyond what was announced of their product, with the goods in hand; 0 where lines are
+    counted."""
     if _count_as_ones(state.lines):
         return ZERO
     lines = (line for line in lines_with_hand(state) if line.announced > 0 and not line.allows_decimals)
-    return sum((max(ZERO, line.received - line.announced) for line in lines), ZERO)
+    excess = sum_by_key((line.product, line.received - line.announced) for line in lines)
+    return sum((max(ZERO, each) for each in excess.values()), ZERO)
 
 
 def consent_to(state: ReceiveState, product: str) -> Consent | None:
@@ -399,8 +403,8 @@ class Difference(NamedTuple):
 
     @property
     def is_short(self) -> bool:
-        """True if less was received than announced."""
-        return self.received <= 0 if self.is_announced_unknown else self.is_open and self.received < self.announced
+        """True if a line lacks goods."""
+        return self.received <= 0 if self.is_announced_unknown else self.is_open
 
     @property
     def is_over(self) -> bool:
@@ -426,7 +430,9 @@ def differences(state: ReceiveState) -> tuple[Difference, ...]:
         entry = by_product.get(item.product) or Difference(item.product, item.label, ZERO, ZERO)
         by_product[item.product] = entry._replace(received=entry.received + item.quantity)
     differing = [each for each in by_product.values() if each.differs]
-    return tuple(sorted(differing, key=lambda each: (each.is_short, -abs(each.announced - each.received), each.label)))
+    return tuple(
+        sorted(differing, key=lambda each: (not each.is_over, -abs(each.announced - each.received), each.label))
+    )
 
 
 # Changes
@@ -496,17 +502,21 @@ def add_received(state: ReceiveState, entries: Iterable[ReceiptEntry], label: st
             each._replace(received=each.received + sign * entry.quantity) if each.product == entry.product else each
             for each in consents
         )
-        index = next(
-            (i for i, line in enumerate(lines) if (line.product, line.number) == (entry.product, entry.line)), -1
-        )
-        if index < 0:  # the line has a number now, or was not announced
-            index = next((i for i, line in enumerate(lines) if line.product == entry.product), -1)
-        if index < 0:
+        if all(line.product != entry.product for line in lines):
             lines.append(DeliveryLine(0, entry.product, label, ZERO))
-        received = lines[index].received + sign * entry.quantity
-        lines[index] = lines[index]._replace(received=max(ZERO, received))
+        own = [i for i, line in enumerate(lines) if line.product == entry.product]
+        # The line has a number now, or was not announced, if none is found.
+        named = next((at for at, i in enumerate(own) if lines[i].number == entry.line), 0)
+        quantities = [_quantity_of(lines[i]) for i in own]
+        for i, received in zip(own, received_after(quantities, sign * entry.quantity, named), strict=True):
+            lines[i] = lines[i]._replace(received=max(ZERO, received))
     kept = (line for line in lines if line.number or line.received)
     return state._replace(lines=tuple(kept), consents=consents)
+
+
+def _quantity_of(line: DeliveryLine) -> LineQuantity:
+    announced = None if line.is_announced_unknown else line.announced
+    return LineQuantity(announced, line.received, bool(line.order))
 
 
 def receipt_write(state: ReceiveState, entries: Iterable[ReceiptEntry], context: Context, sign: int = 1) -> Write:
@@ -527,7 +537,7 @@ def _receipt_row(delivery: str, entry: ReceiptEntry, context: Context, sign: int
         "reference": delivery,
         "scanned_datetime": context.now,
         "app_user_name": context.user,
-        "source": log_writes.LOG_SOURCE,
+        "source": log_writes_and_refusals.LOG_SOURCE,
     }
     if entry.line:
         row["line_number"] = entry.line

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import list_cursor_and_search, quantity_or_record
-from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
+from aisle.jobs import list_cursor_and_search, typed_numbers_dates_and_letters
 from aisle.jobs.list_page_base_class import Column
-from aisle.jobs.name_goods_and_locations import measured, unit_of
+from aisle.jobs.names_in_messages import measured, unit_of
 from aisle.jobs.receive import handle_scans_and_quantities
 from aisle.jobs.receive.receive_state_and_differences import (
     ZERO,
@@ -28,6 +27,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     needed_by_order,
     quantities_for_orders,
 )
+from aisle.jobs.typed_numbers_dates_and_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.view import (
     BACK,
     PAGE_HINTS,
@@ -148,7 +148,7 @@ def _open_choices(state: ReceiveState) -> tuple[Msg, ...]:
 
 def _choice_text(choice: ReceiveChoice) -> Msg:
     if choice.kind in ("is_order", "is_reference", "is_person"):
-        return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
+        return typed_numbers_dates_and_letters.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
     return msg(
         CHOICE_TEXTS[choice.kind],
         delivery=choice.key,

@@ -65,6 +65,21 @@ class LaterCountsRow(TypedDict):
     user_name: str
 
 
+class MovesSinceRow(TypedDict):
+    """Goods that came to a location or left it by a movement, pick or receipt."""
+
+    product_number: str
+    location_code: str
+    pool: int
+    """Pool; 0 if it is not known."""
+    quantity: Decimal
+    """What came; negative for what left."""
+    at: str
+    """ISO 8601 UTC."""
+    undone_at: str
+    """Time of the movement that this one undoes; empty for another one."""
+
+
 class UnusedCountsRow(TypedDict):
     """Count that the service does not use, because it had a later one of the same goods."""
 

@@ -31,6 +31,7 @@ HELP_TEXTS = {
     "pick.wait": "help.pick_product",
     "pick.location": "help.pick_location",
     "pick.product": "help.pick_product",
+    "pick.tote": "help.pick_tote",
     "pick.done": "help.pick_done",
     "pick.return": "help.pick_return",
     "batch": "help.batch",

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs import find_and_report_refusals, list_cursor_and_search
+from aisle.jobs import list_cursor_and_search, log_writes_and_refusals
 from aisle.jobs.claim import parse_claim
 from aisle.jobs.job import (
     Changed,
@@ -26,11 +25,12 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
-from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import OrderGoods, goods_progress_in_list, order_goods, order_progress
+from aisle.jobs.tote_labels_and_repeated_reads import LabelRead
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg, raw
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
@@ -309,11 +309,11 @@ class HomeJob(Job[HomeState]):
                 return self._refresh_all(state._replace(rejected_order=order), context)
             case Changed("refusal"):
                 since = state.signed_in_at or context.now
-                moves = find_and_report_refusals.query_refused_moves(since)
-                return Turn(state, (moves, find_and_report_refusals.query_refused_hand_overs(since)))
+                moves = log_writes_and_refusals.query_refused_moves(since)
+                return Turn(state, (moves, log_writes_and_refusals.query_refused_hand_overs(since)))
             case Changed("log"):
                 since = state.signed_in_at or context.now
-                return Turn(state, (find_and_report_refusals.query_booked_otherwise(since, context.user),))
+                return Turn(state, (log_writes_and_refusals.query_booked_otherwise(since, context.user),))
             case Opened({"queries_later": True}):
                 return Turn(state._replace(signed_in_at=context.now))
             case Opened() | Closed() | Changed("order" | "outbox" | "delivery" | "recount") | Resumed():
@@ -382,15 +382,15 @@ class HomeJob(Job[HomeState]):
             case Rows("rejected_order", rows, _):
                 return _report_reopened(state, rows)
             case Rows("refused_hand_overs", rows):
-                known, said = find_and_report_refusals.report_refused_hand_overs(
+                known, said = log_writes_and_refusals.report_refused_hand_overs(
                     state.reported_refusals, rows, context.user
                 )
                 return Turn(state._replace(reported_refusals=known), (), said)
             case Rows("booked_otherwise" | "booked_otherwise_before"):
-                known, said = find_and_report_refusals.report_booked_otherwise(state.reported_refusals, answer)
+                known, said = log_writes_and_refusals.report_booked_otherwise(state.reported_refusals, answer)
                 return Turn(state._replace(reported_refusals=known), (), said)
             case Rows("refused" | "refused_before"):
-                known, said = find_and_report_refusals.report_refused_moves(
+                known, said = log_writes_and_refusals.report_refused_moves(
                     state.reported_refusals, answer, context.user
                 )
                 return Turn(state._replace(reported_refusals=known), (), said)
@@ -399,8 +399,8 @@ class HomeJob(Job[HomeState]):
     def _refresh_all(self, state: HomeState, context: Context, closed: str = "") -> Result:
         """Query everything again; `closed` is the job that was closed, which has reported what it knew."""
         since, is_moved = state.signed_in_at, closed in ("move", "clearance_tasks")
-        refused = find_and_report_refusals.query_refused_moves(since, is_reported=is_moved)
-        booked = find_and_report_refusals.query_booked_otherwise(since, context.user, is_reported=closed == "count")
+        refused = log_writes_and_refusals.query_refused_moves(since, is_reported=is_moved)
+        booked = log_writes_and_refusals.query_booked_otherwise(since, context.user, is_reported=closed == "count")
         assigned = Query("assigned_orders", "assigned_orders", {"user": context.user}, is_live=True)
         rejected = (
             (Query("rejected_order", "order", {"order_number": state.rejected_order}, is_live=True),)
@@ -412,7 +412,7 @@ class HomeJob(Job[HomeState]):
             Query("partly_received", "partly_received", {}, is_live=True),
             Query("recounts", "recounts", {"size": 1}, is_live=True),
             Query("expiry_checks", "due_checks", {"day": store_day(context.now)}, is_live=True),
-            find_and_report_refusals.query_refused_hand_overs(since),
+            log_writes_and_refusals.query_refused_hand_overs(since),
         )
         return Turn(state, (_query(state, context), *counts, assigned, refused, booked, *rejected))
 

@@ -32,7 +32,7 @@ from aisle.jobs.job import (
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg, raw
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.grammar_and_meaning_types import Accepts, Back, Choice
-from aisle.scan.inputs import TYPING_PAUSE_S
+from aisle.scan.inputs_and_line_grouping import TYPING_PAUSE_S
 from aisle.stored_messages import read_message
 
 if TYPE_CHECKING:

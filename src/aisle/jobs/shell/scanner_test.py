@@ -23,7 +23,6 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.safe_text import to_ascii
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.grammar import PRINTED_COMMANDS, parse_aim_prefix
 from aisle.scan.grammar_and_meaning_types import (
@@ -46,6 +45,7 @@ from aisle.scan.grammar_and_meaning_types import (
 )
 from aisle.scan.gs1 import GROUP_SEPARATOR, gs1_fault, may_be_gs1, parse_message
 from aisle.scan.keyboard_layouts import is_garbled
+from aisle.terminal_text import to_ascii
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import TerminalRow

@@ -4,14 +4,13 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from unicodedata import category
 
-from aisle.barcode_lookup_keys import normalise_code
-from aisle.barcode_numbers import has_valid_check_digit
-from aisle.decimal_of_row import to_decimal
+from aisle.barcode_numbers import has_valid_check_digit, normalise_code
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn, reply
-from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.shell.pin import is_pin_shaped
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg, raw
-from aisle.scan.foreign_qr_codes import is_foreign_qr_code
+from aisle.row_values import to_decimal
+from aisle.scan.codes_of_store_and_suppliers import is_foreign_qr_code
 from aisle.scan.grammar_and_meaning_types import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
 
 

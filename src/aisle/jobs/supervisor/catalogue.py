@@ -6,16 +6,15 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs.job import Args, Close, Context, Effect, Json, Query, Refresh, Rows, Start, Turn, money_message
 from aisle.jobs.list_cursor_and_search import ListOptions, product_prompt
 from aisle.jobs.list_page_base_class import Column, ListFilter, SearchPage, next_of
 from aisle.jobs.look_up_product import code_rows
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
-from aisle.jobs.parse_product_rows import Product, parse_product
-from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.product_rows_and_weekly_sales import Product, parse_product
 from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
-from aisle.jobs.supervisor.service_field_rows import (
+from aisle.jobs.supervisor.service_fields_and_values import (
     YES_NO,
     Cells,
     field_name,
@@ -23,8 +22,9 @@ from aisle.jobs.supervisor.service_field_rows import (
     format_field,
     free_field_rows,
 )
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw
-from aisle.page_addresses import PageAddress
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import NamedTuple
 
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
 from aisle.jobs.list_cursor_and_search import ListOptions, open_record
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
-from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive.receive_state_and_differences import (
     DeliveryLine,
     ListedDelivery,
@@ -33,8 +33,8 @@ from aisle.jobs.supervisor.exception_decisions import (
     acceptance_verdict,
     undone_acceptance_verdict,
 )
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
-from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import DELIVERY, PRODUCT, Match, UnknownCode
 
 TO_RECEIVE, LATE, RECEIVED, ALL, RECEIPTS = "open", "late", "received", "all", "receipts"

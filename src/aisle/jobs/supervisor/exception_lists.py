@@ -21,9 +21,8 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.names_in_messages import measured
 from aisle.jobs.pages_and_page_job import Action
-from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive.view import code_text
 from aisle.jobs.row_types.exceptions_clearance_and_today import (
     DifferencesRow,
@@ -53,6 +52,7 @@ from aisle.jobs.supervisor.exception_decisions import (
 )
 from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, UNCOLLECTED_COLUMNS, BoardOrder, parse_order_row
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import (
     ASK,
     GOOD,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from aisle.browser_addresses_and_packets import PageAddress
 from aisle.jobs import list_cursor_and_search, list_page_base_class
 from aisle.jobs.job import (
     Args,
@@ -16,9 +17,8 @@ from aisle.jobs.job import (
     money_message,
     reply,
 )
-from aisle.jobs.list_problem_messages import awaited_list
+from aisle.jobs.names_in_messages import awaited_list
 from aisle.jobs.pages_and_page_job import Page, PageJob
-from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.store_time import store_day
 from aisle.jobs.supervisor.exception_decisions import (
     EXCEPTION_KINDS,
@@ -46,6 +46,7 @@ from aisle.jobs.supervisor.exception_lists import (
     summary_queries,
 )
 from aisle.jobs.supervisor.log_list import superseded_message
+from aisle.jobs.typed_numbers_dates_and_letters import name_of, not_an_order
 from aisle.jobs.view import (
     BACK,
     INFO,
@@ -59,7 +60,6 @@ from aisle.jobs.view import (
     number_message,
     raw,
 )
-from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,

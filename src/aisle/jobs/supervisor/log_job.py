@@ -8,10 +8,9 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import partial
 
-from aisle.jobs.adjust_state_and_reasons import parse_reasons
+from aisle.jobs.adjust_state_view_and_undo import parse_reasons
 from aisle.jobs.job import Args, Close, Context, Effect, Export, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
-from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import LogRow, LossesRow
 from aisle.jobs.row_types.operations_and_session_answers import FileRow
 from aisle.jobs.store_time import store_day
@@ -42,8 +41,9 @@ from aisle.jobs.supervisor.log_list import (
     superseded_message,
     value_name,
 )
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import BACK, GOOD, INFO, PAGE_HINTS, Block, Chart, KeyHint, Line, Msg, Series, Verdict, msg, raw
-from aisle.scan.foreign_qr_codes import is_foreign_qr_code
+from aisle.scan.codes_of_store_and_suppliers import is_foreign_qr_code
 from aisle.scan.grammar_and_meaning_types import LOCATION, PERSON, PRODUCT, Accepts, Match
 
 Actions = tuple[Action[LogState], ...]

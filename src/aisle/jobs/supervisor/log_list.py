@@ -13,18 +13,18 @@ from datetime import date, datetime, timedelta
 from operator import itemgetter
 from typing import NamedTuple
 
-from aisle.decimal_of_row import to_decimal
-from aisle.jobs.adjust_state_and_reasons import Reason
+from aisle.jobs.adjust_state_view_and_undo import Reason
 from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_message
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
-from aisle.jobs.log_writes import LOG_SOURCE
+from aisle.jobs.log_writes_and_refusals import LOG_SOURCE
 from aisle.jobs.pages_and_page_job import Action
 from aisle.jobs.row_types.log import LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people_stores_and_features import PeopleRow
 from aisle.jobs.store_time import start_of_day, time_message
 from aisle.jobs.view import Msg, join_messages, msg, number_message, raw, signed_message
 from aisle.operation_body_types import UNDO_PREFIX
+from aisle.row_values import to_decimal
 
 PERIOD_DAYS: Mapping[str, int] = {"today": 0, "week": 7, "month": 28, "weeks": 56, "year": 365}
 """Days that each period goes back. More than a week must first be requested from the service."""

@@ -26,7 +26,6 @@ from aisle.jobs.job import (
 from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, page_size
 from aisle.jobs.pages_and_page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
-from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.sums_of_goods_and_progress import (
@@ -55,6 +54,7 @@ from aisle.jobs.supervisor.order_action_writes import (
     decide,
     possible_kinds,
 )
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import (
     ASK,
     BACK,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.pick.operations import add_reason, claim_write, order_write, reject_write
+from aisle.jobs.pick.picked_quantities_and_operations import add_reason, claim_write, order_write, reject_write
 from aisle.jobs.view import Msg, msg
+from aisle.row_values import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHeader, OrderToActOnRow

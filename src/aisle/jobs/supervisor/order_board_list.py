@@ -9,13 +9,12 @@ from functools import lru_cache, partial
 from operator import attrgetter
 from typing import NamedTuple
 
-from aisle.jobs import list_cursor_and_search, list_page_base_class, report_lost_assignments
+from aisle.jobs import claim, list_cursor_and_search, list_page_base_class
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
 from aisle.jobs.pages_and_page_job import Action, refuse
 from aisle.jobs.printed_pick_list import query_pick_list
-from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.supervisor.order_action_job import ACTION_LETTERS, ACTION_NAMES
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
@@ -28,6 +27,7 @@ from aisle.jobs.supervisor.order_filter import (
 )
 from aisle.jobs.supervisor.order_page import OrderState, order_pane
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
+from aisle.jobs.typed_numbers_dates_and_letters import name_of, not_an_order
 from aisle.jobs.view import ASK, GOOD, DetailView, Msg, Row, Sorting, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import (
     ORDER,
@@ -79,7 +79,7 @@ class OrdersState(NamedTuple):
     is_window_loading: bool = False
     """True while the rows of a window that followed the cursor have not come yet."""
     is_loaded: bool = False
-    claims_for_others: tuple[report_lost_assignments.ClaimForOther, ...] = ()
+    claims_for_others: tuple[claim.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
     new_above: int = 0
     """Orders that came above the window since it was at the beginning."""

@@ -7,13 +7,13 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import name_goods_and_locations, report_lost_assignments
+from aisle.browser_addresses_and_packets import PageAddress
+from aisle.jobs import claim, names_in_messages
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_cursor_and_search import open_record
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.names_in_messages import measured
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
-from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.sums_of_goods_and_progress import goods_text
@@ -39,8 +39,8 @@ from aisle.jobs.supervisor.order_action_writes import (
     SPLIT,
 )
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
+from aisle.jobs.typed_numbers_dates_and_letters import not_an_order
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
-from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
 from aisle.stored_messages import read_message
 
@@ -68,7 +68,7 @@ class OrderState(NamedTuple):
     """True if the screen is that of a desk."""
     undo: tuple[Args, ...] = ()
     """Actions that undo the last action of this page."""
-    claims_for_others: tuple[report_lost_assignments.ClaimForOther, ...] = ()
+    claims_for_others: tuple[claim.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
     opened_at: str = ""
     """Time at which the page was opened and the order requested from the service."""
@@ -199,7 +199,7 @@ def _lines(state: OrderState) -> tuple[Line, ...]:
     if order.status == "rejected" and order.rejection_reason:
         notes.append(msg("order.rejected_why", why=order.rejection_reason))
     if places := dict.fromkeys(each["location_code"] for line in state.lines for each in line["put_down"]):
-        notes.append(msg("order.waits_at_location", place=name_goods_and_locations.list_locations(places)))
+        notes.append(msg("order.waits_at_location", place=names_in_messages.list_locations(places)))
     if state.state in _LAST_STATE_TEXTS:
         notes.append(msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why)))
     return (Line("product", head), Line("quantity", far), *(Line("note", note) for note in notes if note))
@@ -528,13 +528,13 @@ class OrderJob(PageJob[OrderState]):
         )
 
     def query_again(self, state: OrderState, context: Context) -> Result:
-        claims = report_lost_assignments.query_claims(state.claims_for_others)
+        claims = claim.query_claims(state.claims_for_others)
         return Turn(state, (*self.queries(state, context), *claims))
 
     def handle_closed(self, state: OrderState, event: Closed, context: Context) -> Result:
         if event.job == "order_actions":
             undo = tuple((event.answer or {}).get("undo") or ()) or state.undo
-            given = report_lost_assignments.with_new_claims(state.claims_for_others, event.answer)
+            given = claim.with_new_claims(state.claims_for_others, event.answer)
             state = state._replace(undo=undo, claims_for_others=given)
             state = state._replace(is_choosing_line=False, short_line=0, page=0) if event.answer else state
         return Turn(state, self.queries(state, context))
@@ -542,7 +542,7 @@ class OrderJob(PageJob[OrderState]):
     def handle_rows(self, state: OrderState, answer: Rows, context: Context) -> Result:
         match answer:
             case Rows("assigned_orders"):
-                kept, verdict = report_lost_assignments.report_lost_claims(state.claims_for_others, answer)
+                kept, verdict = claim.report_lost_claims(state.claims_for_others, answer)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows("state", rows):
                 return Turn(state._replace(order=parse_order_row(rows[0], context) if rows else None))

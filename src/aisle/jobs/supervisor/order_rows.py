@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Context
 from aisle.jobs.list_page_base_class import Column
 from aisle.jobs.row_types.orders import OrderHeader, OrdersByNumberRow
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, past_due_message, seconds_since, store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import OrderGoods, goods_progress_in_list, order_goods, order_progress
 from aisle.jobs.view import Msg, msg, raw
+from aisle.row_values import to_decimal
 
 DONE_STATUSES = ("rejected", "finished")
 """States of orders that nobody has to pick or hand over."""

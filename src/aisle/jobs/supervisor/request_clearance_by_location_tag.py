@@ -13,7 +13,6 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from aisle.barcode_numbers import has_valid_check_digit
-from aisle.decimal_of_row import to_decimal
 from aisle.jobs import list_cursor_and_search, list_page_base_class
 from aisle.jobs.job import (
     Args,
@@ -37,6 +36,7 @@ from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, Pa
 from aisle.jobs.row_types.operations_and_session_answers import RequestStateRow
 from aisle.jobs.shell.pin import MIN_TYPED_LENGTH, is_typed
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Line, Msg, Verdict, msg, raw
+from aisle.row_values import to_decimal
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Command, CursorKey, Match
 from aisle.stored_messages import read_message
 from aisle.supervisor_role import may_supervise

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.decimal_of_row import to_decimal, to_decimal_or_none
 from aisle.jobs.job import Json, money_message
+from aisle.jobs.product_rows_and_weekly_sales import FiguresByName, parse_figures
 from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
-from aisle.jobs.supervisor.parse_and_format_store_product_values import LEVELS, field_label, format_value
+from aisle.jobs.supervisor.service_fields_and_values import LEVELS, field_label, format_value
 from aisle.jobs.view import Msg, join_messages, msg
-from aisle.jobs.weekly_sales_figures_and_chart import FiguresByName, parse_figures
+from aisle.row_values import to_decimal, to_decimal_or_none
 from aisle.store_product_settings import (
     FIELD_BY_NAME,
     FIELDS,

@@ -8,12 +8,12 @@ from typing import NamedTuple
 from aisle.jobs.job import Context, Event, Json, Query, Start, Turn
 from aisle.jobs.look_up_product import delivery_rows, estimate, order_block, with_age
 from aisle.jobs.pages_and_page_job import Action, DetailPage, refuse
-from aisle.jobs.parse_product_rows import ExpectedDelivery
+from aisle.jobs.product_rows_and_weekly_sales import ExpectedDelivery, sales_chart
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import PendingChangeRow
 from aisle.jobs.supervisor.log_list import change_message, why_message
-from aisle.jobs.supervisor.parse_and_format_store_product_values import format_value, update_value
+from aisle.jobs.supervisor.service_fields_and_values import format_value, update_value
 from aisle.jobs.supervisor.store_product_limits_and_objections import (
     READ_ONLY_FIELDS,
     StoreProduct,
@@ -23,7 +23,6 @@ from aisle.jobs.supervisor.store_product_limits_and_objections import (
     why_not,
 )
 from aisle.jobs.view import STATE_WORDS, Block, DetailView, Line, Msg, SidePane, msg, raw
-from aisle.jobs.weekly_sales_figures_and_chart import sales_chart
 from aisle.scan.grammar_and_meaning_types import Choice
 from aisle.store_product_settings import FIELD_BY_NAME, FIELDS, Field, parse_update_values
 

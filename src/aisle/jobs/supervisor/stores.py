@@ -11,10 +11,9 @@ from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, S
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, SearchPage, next_of
 from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
-from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.people_stores_and_features import StorePageRow, StoresRow
 from aisle.jobs.store_time import day_or_time
-from aisle.jobs.supervisor.service_field_rows import (
+from aisle.jobs.supervisor.service_fields_and_values import (
     YES_NO,
     Cells,
     field_name,
@@ -23,6 +22,7 @@ from aisle.jobs.supervisor.service_field_rows import (
     free_field_rows,
     list_of_mappings,
 )
+from aisle.jobs.typed_numbers_dates_and_letters import name_of
 from aisle.jobs.view import INFO, WRONG, Block, LabelledValue, Line, Msg, Step, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import Match
 

@@ -14,7 +14,7 @@ from aisle.jobs import list_cursor_and_search, store_time
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Rows, Turn
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
-from aisle.jobs.list_problem_messages import awaited_list, left_out_rows, unreadable_list
+from aisle.jobs.names_in_messages import awaited_list, left_out_rows, unreadable_list
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PagedPage, PageJob
 from aisle.jobs.row_types.exceptions_clearance_and_today import (
     TodayHoursRow,

@@ -30,8 +30,7 @@ from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, ListOptions, reject_
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob
 from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
-from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, format_value
-from aisle.jobs.supervisor.service_field_rows import YES_NO
+from aisle.jobs.supervisor.service_fields_and_values import YES_NO, field_label, format_value
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, STATE_WORDS, Block, KeyHint, Line, Msg, msg, raw
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, Accepts, Match, Text
 from aisle.stored_messages import is_stored_message, read_message

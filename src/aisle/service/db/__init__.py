@@ -11,8 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from aisle.errors import UsageError
-from aisle.service.db.availability_monitor import DatabaseMonitor
-from aisle.service.db.database_interface import Database
+from aisle.service.db.database_interface import Database, DatabaseMonitor
 from aisle.service.db.sqlite_database import SqliteDatabase
 
 _POSTGRES_SCHEMES = ("postgresql", "postgres")

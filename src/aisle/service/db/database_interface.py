@@ -1,16 +1,23 @@
-"""Interface of databases: transactions over common SQL, and errors. Opened by `open_database` of this package."""
+"""Interface of databases: transactions over common SQL, errors, availability, and fair turns of waiting callers."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import math
 import re
-from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from sys import getsizeof
-from typing import Any, Protocol, TypeVar
+from threading import Lock
+from time import monotonic
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from aisle.errors import StorageError
-from aisle.service.db.availability_monitor import FULL_DISK_ERRORS, DatabaseMonitor
+from aisle.server.caller_turns import Caller, CallerQueue
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -180,3 +187,189 @@ class Database(Protocol):
     def close(self) -> None:
         """Finish the running transactions, then close the database."""
         ...
+
+
+log = logging.getLogger("aisle.service")
+
+AccessKind = Literal["reads", "writes"]
+
+
+WaitKind = Literal["pool", "lock"]
+"""Kind of a wait: for a connection of the pool or the writer thread, or for a lock of another writer."""
+
+
+FULL_DISK_ERRORS = frozenset({"FullError", "DiskFullError"})
+"""Errors of a full disk: SQLite's and PostgreSQL's."""
+
+
+class DatabaseMetrics(Protocol):
+    """Metrics that a monitor updates."""
+
+    def set_database_up(self, *, up: bool) -> None:
+        """Record that the database was lost or regained."""
+        ...
+
+    def count_full_disk(self) -> None:
+        """Count a request that was refused because the disk of the database is full."""
+        ...
+
+    def observe_database_wait(self, kind: WaitKind, seconds: float) -> None:
+        """Record a wait of this many seconds."""
+        ...
+
+
+QUIET_WRITES_S = 120.0
+"""Seconds without a failed write after which writes count as regained.
+
+A server on a full disk goes on to take small writes, and hosts try again after up to a minute.
+"""
+
+
+class DatabaseMonitor:
+    """Record of the failures and successes of one database; threads may share it. Each change is logged once."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self.metrics: DatabaseMetrics | None = None
+        self._now = now
+        self._failed: set[AccessKind] = set()
+        self._is_lost = False
+        self._lost_since = 0.0
+        self._write_failed_at = -math.inf
+        self._lock = Lock()
+
+    @property
+    def is_available(self) -> bool:
+        """True if neither the last read nor the last write failed."""
+        return not self._failed
+
+    def report_failure(self, *parts: AccessKind, error: str) -> None:
+        """Record that these accesses fail for a reason of the database. Only the kind of error is logged."""
+        if error in FULL_DISK_ERRORS and self.metrics is not None:
+            self.metrics.count_full_disk()
+        with self._lock:
+            self._failed.update(parts)
+            if "writes" in parts:
+                self._write_failed_at = self._now()
+            if self._is_lost:
+                return
+            self._is_lost = True
+            self._lost_since = self._now()
+        log.error("database lost: %s of %s", error, " and ".join(parts))
+        self._update_metrics(up=False)
+
+    def report_success(self, *parts: AccessKind) -> None:
+        """Record that these accesses succeeded. The call is cheap while nothing fails."""
+        if not self._is_lost:
+            return
+        with self._lock:
+            self._failed.difference_update(parts)
+            now = self._now()
+            if not self._is_lost or self._failed or now - self._write_failed_at < QUIET_WRITES_S:
+                return
+            self._is_lost = False
+            seconds = now - self._lost_since
+        log.warning("database regained after %.0f s", seconds)
+        self._update_metrics(up=True)
+
+    def report_wait(self, kind: WaitKind, seconds: float) -> None:
+        """Record a wait."""
+        if self.metrics is not None:
+            self.metrics.observe_database_wait(kind, seconds)
+
+    def _update_metrics(self, *, up: bool) -> None:
+        if self.metrics is not None:
+            self.metrics.set_database_up(up=up)
+
+
+MOST_WAITING: Final = 64
+"""Maximum number of turns that one caller waits for."""
+
+MOST_KNOWN: Final = 10_000
+"""Maximum number of callers that are known."""
+
+
+_SERVICE: Final = Caller()
+CALLER: ContextVar[Caller] = ContextVar("aisle-caller", default=_SERVICE)
+"""Caller of the current request; the service itself outside of one.
+
+The group is the id of the token that a person signed in with, or of the token itself; '' for the service itself.
+"""
+
+
+class KnownCallers:
+    """Callers by the hashes of their tokens, as far as they were valid lately. All others are one group."""
+
+    def __init__(self) -> None:
+        self._by_hash: OrderedDict[str, Caller] = OrderedDict()
+
+    def find(self, token_hash: str, address: str) -> Caller:
+        """Return the caller with this token. Without a known one the address is a member of the group of strangers."""
+        return self._by_hash.get(token_hash) or Caller("?", address)
+
+    def add(self, token_hash: str, caller: Caller) -> None:
+        """Add the caller, or keep it longer."""
+        self._by_hash[token_hash] = caller
+        self._by_hash.move_to_end(token_hash)
+        if len(self._by_hash) > MOST_KNOWN:
+            self._by_hash.popitem(last=False)
+
+    def remove(self, token_hash: str) -> None:
+        """Remove the caller of a token that is valid no longer."""
+        self._by_hash.pop(token_hash, None)
+
+
+class FairTurns:
+    """Limited number of simultaneous turns, granted to callers in rotation; threads may share it."""
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._waiting = CallerQueue[asyncio.Future[None]]()
+        self._lock = Lock()
+
+    @asynccontextmanager
+    async def turn(self, seconds: float) -> AsyncIterator[bool]:
+        """Wait at most this many seconds for a turn. Yield True if it was necessary to wait.
+
+        Raise Busy after the time, TooManyWaiting if this caller has too many waiting reads.
+        """
+        waiting = self._take_or_wait()
+        if waiting is not None:
+            try:
+                async with asyncio.timeout(seconds):
+                    await waiting
+            except BaseException as problem:
+                if waiting.done() and not waiting.cancelled():
+                    self._give_back()
+                if isinstance(problem, TimeoutError):
+                    raise Busy("The service has been busy with other requests for too long.") from problem
+                raise
+        try:
+            yield waiting is not None
+        finally:
+            self._give_back()
+
+    def _take_or_wait(self) -> asyncio.Future[None] | None:
+        caller = CALLER.get()
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return None
+            if self._waiting.count(caller) >= MOST_WAITING:
+                raise TooManyWaiting(f"{MOST_WAITING} requests of this caller wait already.")
+            future = asyncio.get_running_loop().create_future()
+            self._waiting.add(caller, future)
+            return future
+
+    def _give_back(self) -> None:
+        with self._lock:
+            if not self._waiting:
+                self._free += 1
+                return
+            future = self._waiting.take()
+        future.get_loop().call_soon_threadsafe(self._hand_on, future)
+
+    def _hand_on(self, future: asyncio.Future[None]) -> None:
+        if future.done():  # The caller gave up.
+            self._give_back()
+        else:
+            future.set_result(None)

@@ -24,22 +24,28 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from aisle.errors import StorageError
-from aisle.service.db.availability_monitor import DatabaseMonitor
-from aisle.service.db.database_interface import GROWING_TABLES, Busy, DatabaseUnreachable, Work
-from aisle.service.db.fair_turns import FairTurns
-from aisle.service.db.postgres_answer_watch import AnswerWatch, ServerNotAnswering
-from aisle.service.db.postgres_transaction_and_errors import (
+from aisle.service.db.database_interface import (
+    GROWING_TABLES,
+    Busy,
+    DatabaseMonitor,
+    DatabaseUnreachable,
+    FairTurns,
+    Work,
+)
+from aisle.service.db.postgres_connection import (
     REFUSED,
     SERVER_ERRORS,
+    AnswerWatch,
     ClientReadTransaction,
     PostgresTransaction,
+    ServerNotAnswering,
     is_connection_lost,
     is_retryable,
     public_error,
     roll_back_failed,
     run_transaction,
 )
-from aisle.service.db.schema import migrate_postgres
+from aisle.service.db.schema_and_search_index import migrate_postgres
 
 T = TypeVar("T")
 _ResultCallback = Callable[[Any], None]

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.db.schema import MIGRATIONS, migrate
-from aisle.service.db.sqlite_connection import open_connection
+from aisle.service.db.schema_and_search_index import MIGRATIONS, migrate
+from aisle.service.db.sqlite_connection_and_transaction import open_connection
 
 _BUSY_MS = 5000
 _TIMEOUT_S = 60.0

@@ -22,13 +22,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
-from aisle.caller_queue import Caller, CallerQueue
-from aisle.service.db.availability_monitor import DatabaseMonitor
-from aisle.service.db.database_interface import Busy, DatabaseFailed, Work, database_failure
-from aisle.service.db.fair_turns import CALLER
-from aisle.service.db.product_search_index import are_products_waiting, index_waiting_products
-from aisle.service.db.sqlite_connection import NextWriter, public_error
-from aisle.service.db.sqlite_transaction import SqliteTransaction, run_sync
+from aisle.server.caller_turns import Caller, CallerQueue
+from aisle.service.db.database_interface import CALLER, Busy, DatabaseFailed, DatabaseMonitor, Work, database_failure
+from aisle.service.db.schema_and_search_index import are_products_waiting, index_waiting_products
+from aisle.service.db.sqlite_connection_and_transaction import NextWriter, SqliteTransaction, public_error, run_sync
 
 T = TypeVar("T")
 

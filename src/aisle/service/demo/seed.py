@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import ReviewsRequest
 from aisle.service.auth.authorization import authorize_store
-from aisle.service.auth.tokens import TokenGrant, add_token, mark_revoked
+from aisle.service.auth.tokens_and_pins import TokenGrant, add_token, mark_revoked
 from aisle.service.db.database_interface import Transaction
 from aisle.service.db.statements import people_and_tokens as tokens_sql
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.operation_context import Context, OperationCall, ParamValues, Principal
 

@@ -1,6 +1,6 @@
 """Expiry dates that people give for a product in one round of checks: the nearest one that is not undone stands.
 
-A round begins when the check is due or was set by something else than a check.
+A round of expiry checks begins when the check is due or was set by something else than a check.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from aisle.service.db.statements import changes_and_writes as writes_sql
-from aisle.service.db.statements import stock as sql
+from aisle.service.db.statements import logs_and_changes as writes_sql
+from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.errors import Refusal
 from aisle.service.operation_context import Context
@@ -41,7 +41,7 @@ async def find_lines_changed_later(ctx: Context, lines: Sequence[OrderLine]) -> 
     later = {line.line_number: found[key] for line in lines if (key := write_key(*line.key)) in found}
     for line in lines if ctx.replay else ():
         row = await ctx.tx.one(
-            sql.PICKED_LATER,
+            stock_sql.PICKED_LATER,
             ctx.store_number,
             line.product_number,
             ctx.occurred_on,

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from aisle.service.db.database_interface import Statement
-from aisle.service.db.statements import assigned_moves_and_recounts as assignments_sql
-from aisle.service.db.statements import products as products_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.quantities import QUANTITY_LIMIT, THOUSANDTHS_PER_UNIT
+from aisle.service.db.statements import stores_and_products as products_sql
+from aisle.service.domain.quantities_times_and_json import QUANTITY_LIMIT, THOUSANDTHS_PER_UNIT
 from aisle.service.domain.read_products_and_locations import NO_LOCATION, StoreCatalogue
 from aisle.service.errors import conflict
 from aisle.service.operation_context import Context
@@ -415,7 +414,7 @@ class Ledger:
                 statements.append((sql.BALANCE_DELETE, (self.store, product, *stock_key, stored)))
                 if stock_key.location:
                     args = (self.store, product, *stock_key, self.ctx.now)
-                    statements.append((assignments_sql.ASSIGNMENT_DONE_SET, args))
+                    statements.append((sql.ASSIGNMENT_DONE_SET, args))
             elif now is not None and now != stored:
                 statements.append((sql.BALANCE_ADD, (self.store, product, *stock_key, now - (stored or 0))))
         statements += [

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Final, TypedDict
 
 from aisle.service.db.database_interface import Row
-from aisle.service.db.statements import orders as sql
-from aisle.service.domain.json_fragments import parse_json_object, to_json
-from aisle.service.domain.quantities import to_json_number
+from aisle.service.db.statements import orders_and_deliveries as sql
+from aisle.service.domain.quantities_times_and_json import parse_json_object, to_json, to_json_number
 from aisle.service.domain.states import check_transition, line_state
 from aisle.service.errors import Refusal, conflict, unprocessable
 from aisle.service.operation_context import Context

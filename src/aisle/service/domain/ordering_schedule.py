@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple, TypedDict
 
 from aisle.contract.request_bodies.extension_bodies import ExtendedStore
 from aisle.contract.request_bodies.stores import OrderingSchema
-from aisle.service.domain.timestamps import TimeZone, format_timestamp
+from aisle.service.domain.quantities_times_and_json import TimeZone, format_timestamp
 
 DAYS_AHEAD = 14
 SCHEDULE_FIELDS = ("ordering_schema", "store_next_ordering_datetime", "store_next_delivery_datetime")
@@ -56,9 +57,24 @@ def upcoming_dates_of_store(store: ExtendedStore, category: str, now: float, zon
     return named | upcoming_dates(store.get("ordering_schema", ()), category, now, zone)
 
 
-def is_schedule_row(row: OrderingSchema) -> bool:
-    """Return True if a row of an ordering schema is valid: day 0 to 7, time, offsets up to 60 days, ISO weeks."""
-    return _parse_row(row) is not None
+def schedule_row_problems(row: OrderingSchema) -> list[str]:
+    """Return what is wrong with a row of an ordering schema, with the value of each field that is."""
+    found = []
+    if row["day"] not in range(_SUNDAY + 1):
+        found.append(f"day is {row['day']}: write 1 (Monday) to {_SUNDAY}, or 0 for Sunday")
+    if _parse_time(row["time"]) is None:
+        hour_and_minute = re.fullmatch(r"(\d{1,2})[:.h](\d\d)", row["time"].strip(), re.ASCII)
+        time_meant = "{:0>2}:{}".format(*hour_and_minute.groups()) if hour_and_minute else ""
+        found.append(f"time is {row['time']!r}: write {time_meant if _parse_time(time_meant) else '00:00 to 23:59'}")
+    offsets = {"ordering_offset": row.get("ordering_offset") or 0, "delivery_offset": row["delivery_offset"]}
+    for name, offset in offsets.items():
+        if not 0 <= offset <= _MAX_OFFSET_DAYS:
+            found.append(f"{name} is {offset}: write 0 to {_MAX_OFFSET_DAYS} days")
+    try:
+        _parse_weeks(row.get("week_numbers") or "")
+    except ValueError:
+        found.append(f"week_numbers is {row.get('week_numbers')!r}: write weeks from 1 to {_MAX_WEEK}, as 1,3,10-12")
+    return found
 
 
 class _ScheduleRow(NamedTuple):
@@ -70,14 +86,18 @@ class _ScheduleRow(NamedTuple):
 
 
 def _parse_row(row: OrderingSchema) -> _ScheduleRow | None:
+    time_of_day = _parse_time(row["time"])
+    if time_of_day is None or schedule_row_problems(row):
+        return None
+    weeks = _parse_weeks(row.get("week_numbers") or "")
+    before, after = float(row.get("ordering_offset") or 0), float(row["delivery_offset"])
+    return _ScheduleRow(int(row["day"]) % _SUNDAY, time_of_day, before, after, weeks)
+
+
+def _parse_time(text: str) -> time | None:
     try:
-        time_of_day, weeks = time.fromisoformat(row["time"]), _parse_weeks(row.get("week_numbers") or "")
-        before, after = float(row.get("ordering_offset") or 0), float(row["delivery_offset"])
-        is_valid = (
-            row["day"] in range(_SUNDAY + 1) and 0 <= before <= _MAX_OFFSET_DAYS and 0 <= after <= _MAX_OFFSET_DAYS
-        )
-        return _ScheduleRow(int(row["day"]) % _SUNDAY, time_of_day, before, after, weeks) if is_valid else None
-    except (ValueError, TypeError, OverflowError):
+        return time.fromisoformat(text)
+    except ValueError:
         return None
 
 

@@ -8,19 +8,27 @@ from typing import Final
 
 from aisle.contract.request_bodies.extension_bodies import ExtendedLineUpdate
 from aisle.contract.request_bodies.orders import CustomerOrderCreate, CustomerOrderLineCreate
-from aisle.service.db.product_search_index import search_key
-from aisle.service.db.statements import orders as sql
+from aisle.service.db.schema_and_search_index import search_key
+from aisle.service.db.statements import orders_and_deliveries as sql
 from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import stock as stock_sql
-from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none, parse_json_object, rename_members, select_members, to_json
+from aisle.service.domain import log_and_audit_writer
 from aisle.service.domain.ledger import Ledger, StockKey
-from aisle.service.domain.log_writer import FINISH_SOURCE, LogWriter
+from aisle.service.domain.log_and_audit_writer import FINISH_SOURCE, LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
-from aisle.service.domain.quantities import to_json_number
+from aisle.service.domain.quantities_times_and_json import (
+    TimeZone,
+    day_of_stored_time,
+    drop_none,
+    parse_json_object,
+    parse_timestamp,
+    rename_members,
+    select_members,
+    to_json,
+    to_json_number,
+)
 from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.domain.states import CLOSED_STATES, STATUS_IDS, check_transition, order_fulfilment
-from aisle.service.domain.timestamps import TimeZone, day_of_stored_time, parse_timestamp
 from aisle.service.operation_context import Context
 
 UNDOCUMENTED_ORDER_FIELDS = (
@@ -412,4 +420,6 @@ async def record_order_changes(
         before, after = (
             {name: settings[name] for name in settings if name not in _CLAIM_FIELDS} for settings in (before, after)
         )
-    await audit.record_changes(ctx, ctx.store_number, [audit.AuditChange("order", order.number, before, after)])
+    await log_and_audit_writer.record_changes(
+        ctx, ctx.store_number, [log_and_audit_writer.AuditChange("order", order.number, before, after)]
+    )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from aisle.service.db.statements import products
-from aisle.service.db.statements import stores_and_locations as locations_sql
-from aisle.service.domain.json_fragments import parse_json_object
+from aisle.service.db.statements import stores_and_products
+from aisle.service.db.statements import stores_and_products as locations_sql
+from aisle.service.domain.quantities_times_and_json import parse_json_object
 from aisle.service.errors import unprocessable
 from aisle.service.operation_context import Context, Store
 
@@ -65,7 +65,7 @@ class StoreCatalogue:
         """Read many products and locations in one query each."""
         numbers = sorted({number for number in product_numbers if number not in self._products})
         if numbers:
-            for row in await self.ctx.tx.all(products.STORE_PRODUCTS, self.store.number, numbers):
+            for row in await self.ctx.tx.all(stores_and_products.STORE_PRODUCTS, self.store.number, numbers):
                 is_stock = row[3] if row[6] is None else row[6]
                 fields = (bool(is_stock), bool(row[4]), row[5] is not None, row[7], row[8] or "", row[9], row[10])
                 self._products[row[0]] = Product(row[0], row[1], row[2], *fields)
@@ -113,7 +113,7 @@ class StoreCatalogue:
         rows = [
             (self.store.number, number, seq + n, self.store.ordinal, self.ctx.now) for n, number in enumerate(missing)
         ]
-        await self.ctx.tx.run_many(products.STORE_PRODUCT_ADD, rows)
+        await self.ctx.tx.run_many(stores_and_products.STORE_PRODUCT_ADD, rows)
         for number in missing:
             self._products[number] = self._products[number]._replace(is_ranged=True)
             self.ctx.mark_changed(self.store.number, "product", number)

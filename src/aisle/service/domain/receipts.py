@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
-from aisle.service.db.statements import deliveries as sql
-from aisle.service.db.statements import logs as logs_sql
-from aisle.service.domain.json_fragments import parse_json_object
+from aisle.service.db.statements import logs_and_changes as logs_sql
+from aisle.service.db.statements import orders_and_deliveries as sql
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.order_line import OrderLine, load_open_line
-from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.quantities_times_and_json import format_quantity, parse_json_object
 from aisle.service.domain.read_products_and_locations import Product
 from aisle.service.domain.states import delivery_state
 from aisle.service.errors import Refusal, conflict, unprocessable
@@ -33,19 +34,25 @@ class DeliveryLine:
     is_changed: bool = False
 
     @property
+    def key(self) -> tuple[int, str, int]:
+        """Line number and the order line that it is for, as in `LineReceipt`."""
+        return self.line_number, self.customer_order, self.customer_line
+
+    @property
     def outstanding_quantity(self) -> int:
         """Quantity that is still expected."""
         return max(0, self.quantity - self.received_quantity)
 
 
-class OrderLineReceipt(NamedTuple):
-    """Goods of a receipt that were meant for an order line, as its log entry keeps them; negative for an undo.
+class LineReceipt(NamedTuple):
+    """Goods of a receipt on a line of its delivery, as the log entry keeps them; negative for an undo.
 
-    Quantities are thousandths.
+    The entry keeps those of lines for an order, and of products on several lines. Quantities are thousandths.
     """
 
     delivery_line: int
     order: str
+    """Order that the line is for; empty if none."""
     order_line: int
     location: str
     pool: int
@@ -55,13 +62,13 @@ class OrderLineReceipt(NamedTuple):
     picked: int
     """Change of the order line's `picked_quantity`."""
 
-    def is_like(self, other: OrderLineReceipt) -> bool:
+    def is_like(self, other: LineReceipt) -> bool:
         """Return True if both are of the same lines, location and pool."""
         return self[:5] == other[:5]
 
 
-ORDER_LINE_RECEIPTS = "order_line_receipts"
-"""Member of a log entry's data with its `OrderLineReceipt` rows."""
+LINE_RECEIPTS = "order_line_receipts"
+"""Member of a log entry's data with its `LineReceipt` rows."""
 
 
 class LineShare(NamedTuple):
@@ -70,6 +77,14 @@ class LineShare(NamedTuple):
     line: DeliveryLine | None
     quantity: int
     excess: int = 0
+
+
+class ExcessMove(NamedTuple):
+    """Excess of one line that fills another line of the product."""
+
+    source: DeliveryLine
+    target: DeliveryLine
+    quantity: int
 
 
 class Delivery:
@@ -87,18 +102,28 @@ class Delivery:
             self._lines_by_product[line.product_number].append(line)
 
     def receive(
-        self, product: str, quantity: int, *, line_number: int | None, order: tuple[str, int] | None, field: str
+        self,
+        product: str,
+        quantity: int,
+        *,
+        line_number: int | None,
+        order: tuple[str, int] | None,
+        field: str,
+        placed: Mapping[int, int] = MappingProxyType({}),
     ) -> list[LineShare]:
-        """Assign `quantity` of a product to lines: the named one, otherwise in order, those of the order line first.
+        """Assign `quantity` of a product to lines: the named one first, then those that lack goods.
 
-        More than announced goes to the last line, or to a new one. A negative quantity is taken from the last lines
-        first. Raise Refusal: 422 if there is no such line, 409 if more is reversed than was received.
+        Without a named line they are filled in order, those of the order line first; otherwise lines for orders are.
+        More than announced goes to the named line, the last one, or a new one. A negative quantity is taken from the
+        named line, then from the last ones, of each at most what was `placed` there if that is known. Raise Refusal:
+        422 if there is no such line, 409 if more is reversed than was received.
         """
         lines = self._matching_lines(product, line_number, order, field)
+        is_named = line_number is not None
         parts = (
-            self._reverse_received(lines, -quantity, field)
+            self._reverse_received(_last_first(lines, line_number, order), -quantity, placed, field)
             if quantity < 0
-            else self._fill_lines(lines, product, quantity)
+            else self._fill_lines(_named_first(lines, line_number), product, quantity, is_named=is_named)
         )
         for line, part, _ in parts:
             assert line is not None
@@ -109,18 +134,16 @@ class Delivery:
     def _matching_lines(
         self, product: str, line_number: int | None, order: tuple[str, int] | None, field: str
     ) -> list[DeliveryLine]:
-        lines = list(self._lines_by_product.get(product, ()))
-        if line_number is not None:
-            lines = [line for line in lines if line.line_number == line_number]
-            if not lines:
-                message = f"Delivery {self.number} has no line {line_number} of product {product}."
-                raise unprocessable(message, f"{field}.line_number")
+        lines = list(self.lines_of(product))
+        if line_number is not None and all(line.line_number != line_number for line in lines):
+            message = f"Delivery {self.number} has no line {line_number} of product {product}."
+            raise unprocessable(message, f"{field}.line_number")
         if order:
             own_lines = [line for line in lines if (line.customer_order, line.customer_line) == order]
             lines = own_lines + [line for line in lines if not line.customer_order]
         return lines
 
-    def _fill_lines(self, lines: list[DeliveryLine], product: str, quantity: int) -> list[LineShare]:
+    def _fill_lines(self, lines: list[DeliveryLine], product: str, quantity: int, *, is_named: bool) -> list[LineShare]:
         parts: list[LineShare] = []
         for line in lines:
             part = min(quantity, line.outstanding_quantity)
@@ -128,20 +151,50 @@ class Delivery:
                 parts.append(LineShare(line, part))
                 quantity -= part
         if quantity:
-            parts.append(LineShare(lines[-1] if lines else self._add_line(product), quantity, quantity))
+            excess_line = lines[0 if is_named else -1] if lines else self._add_line(product)
+            parts.append(LineShare(excess_line, quantity, quantity))
         return parts
 
-    def _reverse_received(self, lines: list[DeliveryLine], quantity: int, field: str) -> list[LineShare]:
+    def _reverse_received(
+        self, lines: list[DeliveryLine], quantity: int, placed: Mapping[int, int], field: str
+    ) -> list[LineShare]:
         received = sum(line.received_quantity for line in lines)
         if quantity > received:
             raise conflict(f"Only {format_quantity(received)} of it were received with delivery {self.number}.", field)
+        left = {line.line_number: line.received_quantity for line in lines}
         parts: list[LineShare] = []
-        for line in reversed(lines):
-            part = min(quantity, line.received_quantity)
-            if part:
-                parts.append(LineShare(line, -part))
-                quantity -= part
+        for limits in (placed, left):
+            for line in lines:
+                number = line.line_number
+                part = min(quantity, left[number], limits.get(number, left[number]))
+                if part > 0:
+                    parts.append(LineShare(line, -part))
+                    left[number] -= part
+                    quantity -= part
         return parts
+
+    def move_excess(self, product: str) -> list[ExcessMove]:
+        """Fill lines that lack goods with the excess of the product's other lines, those for an order first."""
+        lines = self.lines_of(product)
+        moves: list[ExcessMove] = []
+        for source in lines:
+            for target in sorted(lines, key=lambda line: not line.customer_order):
+                part = min(source.received_quantity - source.quantity, target.outstanding_quantity)
+                if part > 0:
+                    source.received_quantity -= part
+                    target.received_quantity += part
+                    source.is_changed = target.is_changed = True
+                    moves.append(ExcessMove(source, target, part))
+        return moves
+
+    def lines_of(self, product: str) -> list[DeliveryLine]:
+        """Return the lines of a product."""
+        return self._lines_by_product.get(product, [])
+
+    def is_split_or_for_order(self, product: str) -> bool:
+        """Return True if the product is on several lines, or on one for an order."""
+        lines = self.lines_of(product)
+        return len(lines) > 1 or any(line.customer_order for line in lines)
 
     def _add_line(self, product: str) -> DeliveryLine:
         """Add a line for a product that was not announced."""
@@ -157,7 +210,44 @@ class Delivery:
         return delivery_state((line.quantity, line.received_quantity) for line in self.lines)
 
 
-def undo_of_receipts(earlier: list[OrderLineReceipt], undo: OrderLineReceipt) -> OrderLineReceipt:
+def _named_first(lines: list[DeliveryLine], line_number: int | None) -> list[DeliveryLine]:
+    if line_number is None:
+        return lines
+    return sorted(lines, key=lambda line: (line.line_number != line_number, not line.customer_order))
+
+
+def _last_first(
+    lines: list[DeliveryLine], line_number: int | None, order: tuple[str, int] | None
+) -> list[DeliveryLine]:
+    """Return the lines as an undo takes goods from them: unless an order is named, those for orders come last."""
+    last_first = lines[::-1]
+    last_first.sort(key=lambda line: (line.line_number != line_number, not order and line.customer_order != ""))
+    return last_first
+
+
+def quantities_placed(earlier: list[LineReceipt], location: str, pools: Mapping[int, int]) -> dict[int, int]:
+    """Return what earlier receipts brought to a location, by line; `pools` has the pool of each line.
+
+    Lines without such receipts are left out: nothing is known of them.
+    """
+    placed: dict[int, int] = {}
+    for each in earlier:
+        is_there = (each.location, each.pool) == (location, pools.get(each.delivery_line))
+        placed[each.delivery_line] = placed.get(each.delivery_line, 0) + (each.quantity if is_there else 0)
+    return placed
+
+
+def free_places(earlier: list[LineReceipt], delivery_line: int) -> dict[tuple[str, int], int]:
+    """Return the free goods that earlier receipts left on a line, by location and pool; the last ones first."""
+    places: dict[tuple[str, int], int] = {}
+    for each in reversed(earlier):
+        if each.delivery_line == delivery_line:
+            key = (each.location, each.pool)
+            places[key] = places.get(key, 0) + each.quantity - each.held
+    return {key: quantity for key, quantity in places.items() if quantity > 0}
+
+
+def undo_of_receipts(earlier: list[LineReceipt], undo: LineReceipt) -> LineReceipt:
     """Return an undo with what it takes from the order line: first goes what stayed free there.
 
     What was picked in the warehouse before stays picked.
@@ -174,8 +264,8 @@ class DeliveryReceipts:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self._deliveries: dict[str, Delivery | None] = {}
-        self._for_order_lines: dict[tuple[str, str], list[OrderLineReceipt]] = {}
-        """Earlier receipts for order lines, by delivery and product, with those of this operation."""
+        self._line_receipts: dict[tuple[str, str], list[LineReceipt]] = {}
+        """Earlier receipts by delivery and product, with those of this operation."""
 
     async def find_delivery(self, reference: str) -> Delivery | None:
         """Return the delivery with this number, or None, since a receipt may have any reference."""
@@ -216,15 +306,15 @@ class DeliveryReceipts:
         key = (line.customer_order, line.customer_line)
         return await load_open_line(ctx, store, *key, product.number, "customer_order_number")
 
-    async def receipts_for_order_lines(self, delivery: str, product: str) -> list[OrderLineReceipt]:
-        """Return what was received of a product for order lines; the caller adds what it receives."""
+    async def line_receipts(self, delivery: str, product: str) -> list[LineReceipt]:
+        """Return what was received of a product by line; the caller adds what it receives."""
         key = (delivery, product)
-        if key not in self._for_order_lines:
+        if key not in self._line_receipts:
             args = (self.ledger.store, *key)
             rows = await self.ledger.ctx.tx.all(logs_sql.LOG_DATA_OF_REFERENCE, *args)
-            kept = [parse_json_object(data).get(ORDER_LINE_RECEIPTS, []) for (data,) in rows]
-            self._for_order_lines[key] = [OrderLineReceipt(*each) for receipts in kept for each in receipts]
-        return self._for_order_lines[key]
+            kept = [parse_json_object(data).get(LINE_RECEIPTS, []) for (data,) in rows]
+            self._line_receipts[key] = [LineReceipt(*each) for receipts in kept for each in receipts]
+        return self._line_receipts[key]
 
     async def save_all(self) -> None:
         """Store the received quantities and the resulting state of each delivery."""

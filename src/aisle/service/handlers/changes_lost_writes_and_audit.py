@@ -9,11 +9,8 @@ from functools import partial
 from typing import TypedDict
 
 from aisle.service.db.database_interface import Row
-from aisle.service.db.statements import changes_and_writes as changes_sql
-from aisle.service.db.statements import changes_and_writes as writes_sql
-from aisle.service.db.statements import logs as logs_sql
-from aisle.service.domain.json_fragments import parse_json_object
-from aisle.service.domain.timestamps import parse_timestamp
+from aisle.service.db.statements import logs_and_changes as logs_sql
+from aisle.service.domain.quantities_times_and_json import parse_json_object, parse_timestamp
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import extension_page
 from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN, Context, OperationCall
@@ -93,7 +90,7 @@ async def _changes_since(
     for index, scope in enumerate((ctx.store_number, CHAIN)):
         remaining = limit - len(changes)
         rows = (
-            await ctx.tx.all(changes_sql.CHANGES_SINCE, scope, cursor[index], remaining + 1)
+            await ctx.tx.all(logs_sql.CHANGES_SINCE, scope, cursor[index], remaining + 1)
             if newest[index] > cursor[index]
             else []
         )
@@ -110,7 +107,7 @@ async def _last_writes(ctx: Context, cursor: tuple[int, int]) -> tuple[str, str]
 
 async def _last_write(ctx: Context, store_number: str, number: int) -> str:
     """Return the write that made this change; empty for none, or if it was purged."""
-    row = await ctx.tx.one(writes_sql.WRITE_AT_CHANGE, store_number, number) if number else None
+    row = await ctx.tx.one(logs_sql.WRITE_AT_CHANGE, store_number, number) if number else None
     return str(row[0]) if row else ""
 
 
@@ -119,7 +116,7 @@ async def _is_other_history(ctx: Context, cursor: tuple[int, int], writes: tuple
     scopes = (ctx.store_number, CHAIN)
     for store_number, number, now, known in zip(scopes, cursor, writes, mark.split(_MARK_SEPARATOR), strict=False):
         if now and known and now != known:
-            first = await ctx.tx.one(writes_sql.WRITE_HISTORY_FIRST, store_number)
+            first = await ctx.tx.one(logs_sql.WRITE_HISTORY_FIRST, store_number)
             if first is None or number >= first[0]:
                 return True
     return False
@@ -140,7 +137,7 @@ async def _other_loads(ctx: Context, keys: Sequence[str]) -> int:
     if load is None:
         return 0
     own_keys = f"{load[1]}-", f"{load[1]}."
-    return len(await ctx.tx.all(writes_sql.OTHER_LOADS, ctx.store_number, CHAIN, *own_keys))
+    return len(await ctx.tx.all(logs_sql.OTHER_LOADS, ctx.store_number, CHAIN, *own_keys))
 
 
 async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> list[str]:
@@ -165,7 +162,7 @@ def token_key(ctx: Context, key: str, person_store: str) -> str:
 
 
 async def _unknown_in_scope(ctx: Context, scope: str, keys: list[str]) -> list[str]:
-    known = {row[0] for row in await ctx.tx.all(writes_sql.KNOWN_KEYS, scope, keys)}
+    known = {row[0] for row in await ctx.tx.all(logs_sql.KNOWN_KEYS, scope, keys)}
     return [key for key in keys if key not in known]
 
 

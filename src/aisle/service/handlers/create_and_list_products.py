@@ -10,22 +10,28 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from aisle.barcode_lookup_keys import guessed_keys, index_keys, lookup_keys, split_codes
+from aisle.barcode_numbers import guessed_keys, index_keys, lookup_keys, split_codes
 from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database_interface import Transaction
 from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter
-from aisle.service.db.product_search_index import search_key
-from aisle.service.db.statements import changes_and_writes as changes_sql
-from aisle.service.db.statements import products as sql
+from aisle.service.db.schema_and_search_index import search_key
+from aisle.service.db.statements import logs_and_changes as changes_sql
+from aisle.service.db.statements import stores_and_products as sql
 from aisle.service.db.statements.stock import STOCK_COUNT_OF_STORE
-from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import parse_json_object, rename_members, select_members, to_json
-from aisle.service.domain.quantities import INT32_FIELDS, parse_int32
-from aisle.service.domain.timestamps import parse_timestamp
+from aisle.service.domain import log_and_audit_writer
+from aisle.service.domain.quantities_times_and_json import (
+    INT32_FIELDS,
+    parse_int32,
+    parse_json_object,
+    parse_timestamp,
+    rename_members,
+    select_members,
+    to_json,
+)
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import joined_rows, parse_page
-from aisle.service.http.parameter_values import check_code
-from aisle.service.http.validate_body import PRICE_FIELDS
+from aisle.service.http.parameters_and_headers import check_code
+from aisle.service.http.request_body import PRICE_FIELDS
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 Body = dict[str, Any]
@@ -142,11 +148,13 @@ def check_sort_orders(body: Body, field: str) -> None:
 async def save_products(ctx: Context, stored: dict[str, Body], new: dict[str, Body]) -> None:
     """Store the changed products with their codes, audit them, and mark them as changed."""
     changed = {number: item for number, item in new.items() if to_json(item) != to_json(stored.get(number))}
-    await audit.record_changes(
+    await log_and_audit_writer.record_changes(
         ctx,
         CHAIN,
         [
-            audit.AuditChange("product", number, stored.get(number, {}), item if number in stored else _first(item))
+            log_and_audit_writer.AuditChange(
+                "product", number, stored.get(number, {}), item if number in stored else _first(item)
+            )
             for number, item in changed.items()
         ],
     )

@@ -13,41 +13,45 @@ from aisle.contract.request_bodies.extension_bodies import DeliveryMark, Extende
 from aisle.service.auth.authorization import authorize_store, rows_by_store
 from aisle.service.db.database_interface import Row
 from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, search_filter, with_page
-from aisle.service.db.product_search_index import search_key
-from aisle.service.db.statements import deliveries as sql
-from aisle.service.domain.json_fragments import (
+from aisle.service.db.schema_and_search_index import search_key
+from aisle.service.db.statements import orders_and_deliveries as sql
+from aisle.service.domain.order_line import incomplete_line_refusal
+from aisle.service.domain.picking_and_moves import parse_pool
+from aisle.service.domain.quantities_times_and_json import (
+    TimeZone,
     body_fingerprint,
+    day_of_stored_time,
+    format_quantity,
     join_members,
     object_members,
+    parse_day,
     parse_json_object,
+    parse_quantity,
+    parse_thousandths,
+    parse_timestamp,
+    parse_timestamp_or_day,
+    parse_whole_number,
     quoted,
     select_members,
     text_member,
     to_json,
-)
-from aisle.service.domain.order_line import incomplete_line_refusal
-from aisle.service.domain.picking import parse_pool
-from aisle.service.domain.quantities import (
-    format_quantity,
-    parse_quantity,
-    parse_thousandths,
-    parse_whole_number,
     to_json_number,
 )
 from aisle.service.domain.read_products_and_locations import Product, StoreCatalogue
 from aisle.service.domain.states import DELIVERY_OPEN, DELIVERY_RECEIVED
-from aisle.service.domain.timestamps import (
-    TimeZone,
-    day_of_stored_time,
-    parse_day,
-    parse_timestamp,
-    parse_timestamp_or_day,
-)
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.create_and_list_products import find_products_by_codes
-from aisle.service.handlers.list_page import Page, list_envelope, parse_page, parse_scroll_page, reduced_envelope
-from aisle.service.handlers.multi_store_list import MultiStoreList, count_and_read, page_key_query
-from aisle.service.http.parameter_values import check_code
+from aisle.service.handlers.list_page import (
+    MultiStoreList,
+    Page,
+    count_and_read,
+    list_envelope,
+    page_key_query,
+    parse_page,
+    parse_scroll_page,
+    reduced_envelope,
+)
+from aisle.service.http.parameters_and_headers import check_code
 from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")

@@ -10,46 +10,53 @@ from typing import Any, Final, Literal, NamedTuple
 from aisle.contract.request_bodies.extension_bodies import ExtendedLogEntry, ReviewWrite
 from aisle.contract.request_encoding import pool_fields
 from aisle.operation_body_types import UNDO_PREFIX
-from aisle.service.db.statements import logs as sql
-from aisle.service.db.statements import products as product_sql
+from aisle.service.db.statements import logs_and_changes as sql
+from aisle.service.db.statements import stores_and_products as product_sql
 from aisle.service.domain.counts_and_adjustments import (
     AdjustmentKind,
     CountDifference,
+    Undo,
     adjust_free,
     adjust_held,
+    close_recounts,
     count_free,
     count_held,
+    find_fulfilled_recounts,
+    take_back_undone_count,
+    time_of_undone_entry,
 )
-from aisle.service.domain.fulfilled_recounts import close_recounts, find_fulfilled_recounts
-from aisle.service.domain.json_fragments import parse_json_object, select_members
-from aisle.service.domain.ledger import Ledger
-from aisle.service.domain.log_writer import LogEntry, LogWriter
+from aisle.service.domain.ledger import Ledger, StockKey
+from aisle.service.domain.log_and_audit_writer import LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine, incomplete_line_refusal, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
-from aisle.service.domain.picking import parse_pool
-from aisle.service.domain.quantities import (
+from aisle.service.domain.picking_and_moves import parse_pool
+from aisle.service.domain.quantities_times_and_json import (
+    parse_json_object,
     parse_quantity,
     parse_row_id,
     parse_thousandths,
+    parse_timestamp,
     parse_whole_number,
+    select_members,
     to_json_number,
 )
 from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product, StoreCatalogue
 from aisle.service.domain.receipts import (
-    ORDER_LINE_RECEIPTS,
+    LINE_RECEIPTS,
     Delivery,
     DeliveryLine,
     DeliveryReceipts,
+    ExcessMove,
+    LineReceipt,
     LineShare,
-    OrderLineReceipt,
+    free_places,
+    quantities_placed,
     undo_of_receipts,
 )
 from aisle.service.domain.states import REVIEWED, TRANSITIONS, check_transition
-from aisle.service.domain.timestamps import parse_timestamp
-from aisle.service.domain.undone_counts import Undo, take_back_undone_count, time_of_undone_entry
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
-from aisle.service.http.request_headers import LOG_READ, clamp_occurred_on
+from aisle.service.http.parameters_and_headers import LOG_READ, clamp_occurred_on
 from aisle.service.operation_context import Context, OperationCall, ParamValues, split_wire_id
 
 _POOL_FIELDS = pool_fields("stock_pool_")
@@ -253,14 +260,14 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
     received: defaultdict[int, int] = defaultdict(int)
     excess = 0
     lines: list[DeliveryLine] = []
-    for_order_lines: list[OrderLineReceipt] = []
-    has_pool = "pool_location" in entry.body or any(name in entry.body for name in _POOL_FIELDS)
     delivery = await receipts.find_delivery(entry.body.get("reference", ""))
+    number = entry.product.number
+    has_lines = delivery is not None and (bool(entry.line) or delivery.is_split_or_for_order(number))
+    earlier = await receipts.line_receipts(delivery.number, number) if delivery and has_lines else []
+    first = len(earlier)
     for pool, quantity in _quantities_by_pool(entry, "quantity").items():
-        for part in _line_shares(delivery, entry, quantity):
-            to = pool
-            if part.line and part.line.target_pool and not has_pool:
-                to = part.line.target_pool
+        for part in _line_shares(delivery, entry, quantity, pool, earlier):
+            to = _pool_of_line(entry, part.line, pool)
             lines += [part.line] if part.line else []
             line = entry.line or (await receipts.find_order_line(part.line, entry.product) if part.line else None)
             received[to] += part.quantity
@@ -268,18 +275,23 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
             if not entry.product.is_stock:
                 continue
             if delivery and part.line and (entry.line or part.line.customer_order):
-                earlier = await receipts.receipts_for_order_lines(delivery.number, entry.product.number)
                 booked = await _book_for_order_line(
                     ledger, receipts, entry, part.line, line, part.quantity, to, earlier
                 )
                 earlier.append(booked)
-                for_order_lines.append(booked)
                 excess += booked.quantity - booked.held
-            elif line:
+                continue
+            if part.line and has_lines:
+                location = entry.location.code if entry.location else NO_LOCATION
+                earlier.append(LineReceipt(part.line.line_number, "", 0, location, to, part.quantity, 0, 0))
+            if line:
                 excess += await adjust_held(ledger, "receipt", line, entry.location, to, part.quantity, entry.field)
                 await save_changed_line(ledger, line)
             else:
-                await adjust_free(ledger, "receipt", entry.product.number, entry.location, to, part.quantity)
+                await adjust_free(ledger, "receipt", number, entry.location, to, part.quantity)
+        if delivery and quantity < 0:
+            for move in delivery.move_excess(number):
+                excess += await _book_excess_move(ledger, receipts, entry, move, earlier)
     _record_person(ledger, entry, product_sql.STORE_PRODUCT_RECEIPT_BY_SET)
     delivery_fields = receipts.log_fields(delivery, lines)
     _log_change(
@@ -289,8 +301,51 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
         received,
         flagged=ledger.pop_negative_flag() or excess > 0,
         delivery_fields=delivery_fields,
-        data={ORDER_LINE_RECEIPTS: for_order_lines} if for_order_lines else {},
+        data={LINE_RECEIPTS: earlier[first:]} if earlier[first:] else {},
     )
+
+
+def _pool_of_line(entry: EntryInput, line: DeliveryLine | None, pool: int) -> int:
+    """Return the pool that goods of a line go to: its own one, unless the entry names one."""
+    has_pool = "pool_location" in entry.body or any(name in entry.body for name in _POOL_FIELDS)
+    return line.target_pool if line and line.target_pool and not has_pool else pool
+
+
+async def _book_excess_move(
+    ledger: Ledger, receipts: DeliveryReceipts, entry: EntryInput, move: ExcessMove, earlier: list[LineReceipt]
+) -> int:
+    """Book the excess of one line for another one; its order line, if any, then holds those goods where they lie.
+
+    Return the quantity that it cannot hold.
+    """
+    source, target, left = move.source, move.target, move.quantity
+    unheld = left if target.customer_order else 0
+    for (code, pool), free in free_places(earlier, source.line_number).items():
+        part = min(left, free)
+        left -= part
+        if not part:
+            break
+        earlier.append(LineReceipt(*source.key, code, pool, -part, 0, 0))
+        moved = LineReceipt(*target.key, code, pool, part, 0, 0)
+        earlier.append(await _hold_free_goods(ledger, receipts, entry, target, moved))
+        unheld -= earlier[-1].held
+    return unheld
+
+
+async def _hold_free_goods(
+    ledger: Ledger, receipts: DeliveryReceipts, entry: EntryInput, target: DeliveryLine, booked: LineReceipt
+) -> LineReceipt:
+    """Hold free goods for the order line of a delivery line, as many as still lie there; return what is held."""
+    line, product = await receipts.find_order_line(target, entry.product), entry.product.number
+    free = await ledger.free_stock(product)
+    part = min(booked.quantity, free.get(StockKey(booked.location, booked.pool), 0))
+    if line is None or part <= 0:
+        return booked
+    location, picked = await ledger.catalogue.find_location(booked.location), line.picked_quantity
+    await adjust_free(ledger, "receipt", product, location, booked.pool, -part)
+    rest = await adjust_held(ledger, "receipt", line, location, booked.pool, part, entry.field)
+    await save_changed_line(ledger, line)
+    return booked._replace(held=part - rest, picked=line.picked_quantity - picked)
 
 
 async def _book_for_order_line(
@@ -301,15 +356,15 @@ async def _book_for_order_line(
     line: OrderLine | None,
     quantity: int,
     pool: int,
-    earlier: list[OrderLineReceipt],
-) -> OrderLineReceipt:
+    earlier: list[LineReceipt],
+) -> LineReceipt:
     """Book goods of a delivery line for an order line, or what is undone of earlier ones.
 
     Raise Refusal (409) if the order line no longer holds what is undone.
     """
     key = entry.line.key if entry.line else (delivery_line.customer_order, delivery_line.customer_line)
     location = entry.location.code if entry.location else NO_LOCATION
-    booked = OrderLineReceipt(delivery_line.line_number, *key, location, pool, quantity, 0, 0)
+    booked = LineReceipt(delivery_line.line_number, *key, location, pool, quantity, 0, 0)
     wanted, picked_change = quantity, None
     if quantity < 0:
         booked = undo_of_receipts(earlier, booked)
@@ -327,14 +382,19 @@ async def _book_for_order_line(
     return booked
 
 
-def _line_shares(delivery: Delivery | None, entry: EntryInput, quantity: int) -> list[LineShare]:
+def _line_shares(
+    delivery: Delivery | None, entry: EntryInput, quantity: int, pool: int, earlier: list[LineReceipt]
+) -> list[LineShare]:
     """Assign a quantity to lines of the delivery; to none if there is no delivery."""
     if delivery is None:
         return [LineShare(None, quantity)]
     named = entry.body.get("line_number")
     number = None if named is None else parse_whole_number(named, f"{entry.field}.line_number")
-    order = entry.line.key if entry.line else None
-    return delivery.receive(entry.product.number, quantity, line_number=number, order=order, field=entry.field)
+    order, product = entry.line.key if entry.line else None, entry.product.number
+    location = entry.location.code if entry.location else NO_LOCATION
+    pools = {line.line_number: _pool_of_line(entry, line, pool) for line in delivery.lines_of(product)}
+    placed = quantities_placed(earlier, location, pools) if quantity < 0 else {}
+    return delivery.receive(product, quantity, line_number=number, order=order, field=entry.field, placed=placed)
 
 
 def _record_person(ledger: Ledger, entry: EntryInput, statement: str) -> None:

@@ -8,13 +8,26 @@ from functools import partial
 from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database_interface import Row
 from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, with_page
-from aisle.service.db.statements import logs as sql
-from aisle.service.domain.json_fragments import join_members, object_members, quoted
+from aisle.service.db.statements import logs_and_changes as sql
+from aisle.service.domain.quantities_times_and_json import (
+    format_timestamp,
+    join_members,
+    object_members,
+    parse_day,
+    parse_end_of_day,
+    parse_timestamp,
+    quoted,
+)
 from aisle.service.domain.states import NOTHING_TO_REVIEW, REVIEWED
-from aisle.service.domain.timestamps import format_timestamp, parse_day, parse_end_of_day, parse_timestamp
 from aisle.service.errors import not_found
-from aisle.service.handlers.list_page import Page, list_envelope, parse_scroll_page
-from aisle.service.handlers.multi_store_list import MultiStoreList, count_and_read, page_key_query
+from aisle.service.handlers.list_page import (
+    MultiStoreList,
+    Page,
+    count_and_read,
+    list_envelope,
+    page_key_query,
+    parse_scroll_page,
+)
 from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id, wire_id
 
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.

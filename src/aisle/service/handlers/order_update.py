@@ -15,10 +15,9 @@ from aisle.contract.request_bodies.extension_bodies import (
     LineRejectionsRequest,
 )
 from aisle.service.auth.authorization import require_role
-from aisle.service.db.statements import logs as logs_sql
-from aisle.service.db.statements import orders as sql
+from aisle.service.db.statements import logs_and_changes as logs_sql
+from aisle.service.db.statements import orders_and_deliveries as sql
 from aisle.service.db.statements import people_and_tokens as people_sql
-from aisle.service.domain.json_fragments import parse_json_object, select_members
 from aisle.service.domain.latest_writes import (
     LINE,
     find_lines_changed_later,
@@ -27,7 +26,7 @@ from aisle.service.domain.latest_writes import (
     write_key,
 )
 from aisle.service.domain.ledger import Ledger
-from aisle.service.domain.log_writer import LogWriter
+from aisle.service.domain.log_and_audit_writer import LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, LineJson, OrderLine, check_ordered_quantity
 from aisle.service.domain.orders import (
     REJECTION_SOURCE,
@@ -43,12 +42,14 @@ from aisle.service.domain.orders import (
     release_order,
     set_claim,
 )
-from aisle.service.domain.picking import RebasedUpdate, parse_pool, rebase_update, set_picked_quantity
-from aisle.service.domain.quantities import (
+from aisle.service.domain.picking_and_moves import RebasedUpdate, parse_pool, rebase_update, set_picked_quantity
+from aisle.service.domain.quantities_times_and_json import (
     format_quantity,
+    parse_json_object,
     parse_quantity,
     parse_thousandths,
     parse_whole_number,
+    select_members,
     to_json_number,
 )
 from aisle.service.domain.read_products_and_locations import Location, StoreCatalogue

@@ -11,10 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from aisle.service.auth.authorization import authorize_store
-from aisle.service.db.statements import products as sql
-from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import select_members
-from aisle.service.domain.timestamps import subtract_seconds
+from aisle.service.db.statements import stores_and_products as sql
+from aisle.service.domain import log_and_audit_writer
+from aisle.service.domain.quantities_times_and_json import select_members, subtract_seconds
 from aisle.service.errors import SUCCESS, conflict, forbidden, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
 from aisle.service.handlers.create_and_list_products import (
@@ -86,8 +85,8 @@ async def delete_products(ctx: Context, call: OperationCall) -> bytes:
     await _delete_in_stores(ctx, numbers)
     await ctx.tx.run(sql.CODES_DELETE, numbers)
     await ctx.tx.run(sql.PRODUCTS_DELETE, numbers, ctx.now)
-    await audit.record_changes(
-        ctx, CHAIN, [audit.AuditChange("product", number, known[number], {}) for number in numbers]
+    await log_and_audit_writer.record_changes(
+        ctx, CHAIN, [log_and_audit_writer.AuditChange("product", number, known[number], {}) for number in numbers]
     )
     change_product_count(ctx, -len(numbers))
     for number in numbers:

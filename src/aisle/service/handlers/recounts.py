@@ -10,10 +10,9 @@ from functools import partial
 from aisle.contract.request_bodies.extension_bodies import RecountWrite
 from aisle.service.db.database_interface import Row
 from aisle.service.db.list_query_builder import filter_query, page_query
-from aisle.service.db.statements import assigned_moves_and_recounts as sql
-from aisle.service.db.statements import logs as log_sql
-from aisle.service.domain.json_fragments import drop_none
-from aisle.service.domain.quantities import parse_row_id
+from aisle.service.db.statements import logs_and_changes as log_sql
+from aisle.service.db.statements import stock as recounts_sql
+from aisle.service.domain.quantities_times_and_json import drop_none, parse_row_id
 from aisle.service.domain.read_products_and_locations import NO_LOCATION, StoreCatalogue
 from aisle.service.domain.states import RECOUNT_COUNTED, RECOUNT_OPEN, TRANSITIONS, check_transition
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
@@ -80,9 +79,9 @@ class _RecountWrites:
             (body["product_number"] for body in recounts if "product_number" in body),
             (body.get("location_code", NO_LOCATION) for body in recounts),
         )
-        open_ = {(row[0], row[1]): int(row[2]) for row in await ctx.tx.all(sql.RECOUNTS_OPEN, store)}
+        open_ = {(row[0], row[1]): int(row[2]) for row in await ctx.tx.all(recounts_sql.RECOUNTS_OPEN, store)}
         entries = await _load_rows(ctx, log_sql.LOG_ITEMS, entry_ids)
-        states = await _load_rows(ctx, sql.RECOUNT_STATES, ids)
+        states = await _load_rows(ctx, recounts_sql.RECOUNT_STATES, ids)
         new = len(recounts) - len(ids)
         return cls(ctx, catalogue, open_, entries, states, await ctx.next_numbers(store, "recount", new) if new else 0)
 
@@ -153,8 +152,8 @@ class _RecountWrites:
 
     async def save(self) -> None:
         """Write the ended recounts, then the new ones: only one is open for a product and location."""
-        await self.ctx.tx.run_many(sql.RECOUNT_END, self.ended_rows)
-        await self.ctx.tx.run_many(sql.RECOUNT_ADD, self.new_rows)
+        await self.ctx.tx.run_many(recounts_sql.RECOUNT_END, self.ended_rows)
+        await self.ctx.tx.run_many(recounts_sql.RECOUNT_ADD, self.new_rows)
 
 
 async def list_recounts(ctx: Context, call: OperationCall) -> bytes:
@@ -167,7 +166,7 @@ async def list_recounts(ctx: Context, call: OperationCall) -> bytes:
         filters["state"] = state
     if "after" in call.query:
         filters["after"] = split_wire_id(call.query["after"])[0]
-    found = filter_query(sql.RECOUNT_LIST, sql.RECOUNT_FILTERS, filters, sql.RECOUNT_SORT)
+    found = filter_query(recounts_sql.RECOUNT_LIST, recounts_sql.RECOUNT_FILTERS, filters, recounts_sql.RECOUNT_SORT)
 
     async def read(count: int) -> list[Row]:
         return await page_query(found, count, 0).all(ctx.tx)

@@ -9,29 +9,24 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from aisle.contract.extensions import EXTENSIONS, SCROLL_PARAM
-from aisle.contract.operations import OPERATIONS, Operation, Param
-from aisle.service.auth.tokens import ROLES
+from aisle.contract.operations import EXTENSIONS, OPERATIONS, SCROLL_PARAM, Operation, Param
+from aisle.service.auth.tokens_and_pins import ROLES
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
     changes_lost_writes_and_audit,
-    clearances_and_assignments,
     create_and_list_products,
     deliveries,
-    locations_and_their_stock,
     log_create,
     log_list,
-    movements_and_put_backs,
-    order_create,
-    order_list,
+    movements_and_clearances,
+    order_create_and_list,
     order_update,
-    people,
+    people_and_tokens,
     product_attributes_prices_and_deletion,
     recounts,
     stock_reads,
     store_product_settings,
-    stores,
-    tokens_and_sign_in,
+    stores_and_locations,
 )
 from aisle.service.operation_context import CHAIN, BeforeTransaction, Context, OperationCall, Role, WriteHeaders
 
@@ -104,12 +99,12 @@ _catalogue_handler = partial(_integration_handler, needs_all_stores=True)
 _admin_handler = partial(Handler, roles=frozenset({"admin"}), needs_all_stores=True)
 
 HANDLERS: dict[str, Handler] = {
-    "list-customer-orders": Handler(order_list.list_customer_orders),
-    "create-customer-orders-one-store": _integration_handler(order_create.create_orders),
-    "create-customer-orders-several-stores": _integration_handler(order_create.create_orders),
+    "list-customer-orders": Handler(order_create_and_list.list_customer_orders),
+    "create-customer-orders-one-store": _integration_handler(order_create_and_list.create_orders),
+    "create-customer-orders-several-stores": _integration_handler(order_create_and_list.create_orders),
     "update-customer-order": Handler(order_update.update_customer_order),
     "create-customer-order-clearance": Handler(
-        clearances_and_assignments.create_customer_order_clearance, frozenset({"supervisor", "admin"})
+        movements_and_clearances.create_customer_order_clearance, frozenset({"supervisor", "admin"})
     ),
     "list-store-products-stock": Handler(stock_reads.list_store_products_stock),
     "retrieve-store-product-stock": Handler(stock_reads.retrieve_store_product_stock),
@@ -121,12 +116,12 @@ HANDLERS: dict[str, Handler] = {
     "create-multi-store-deliveries": _integration_handler(deliveries.create_deliveries),
     "list-receipts": Handler(deliveries.list_receipts),
     "list-store-receipts": Handler(deliveries.list_receipts),
-    "list-locations": Handler(locations_and_their_stock.list_locations),
-    "list-location-products": Handler(locations_and_their_stock.list_location_products),
+    "list-locations": Handler(stores_and_locations.list_locations),
+    "list-location-products": Handler(stores_and_locations.list_location_products),
     "list-store-product-logs": Handler(log_list.list_store_product_logs),
     "create-store-product-logs": Handler(log_create.create_store_product_logs),
-    "list-stores": Handler(stores.list_stores),
-    "create-stores": _admin_handler(stores.create_stores),
+    "list-stores": Handler(stores_and_locations.list_stores),
+    "create-stores": _admin_handler(stores_and_locations.create_stores),
     "create-or-update-products": _catalogue_handler(create_and_list_products.create_or_update_products),
     "list-products": Handler(create_and_list_products.list_products),
     "delete-products": _catalogue_handler(product_attributes_prices_and_deletion.delete_products),
@@ -134,17 +129,17 @@ HANDLERS: dict[str, Handler] = {
     "create-prices": _integration_handler(product_attributes_prices_and_deletion.create_prices),
     "create-discount-prices": _integration_handler(product_attributes_prices_and_deletion.create_discount_prices),
     "create-product-free-fields": _catalogue_handler(product_attributes_prices_and_deletion.create_product_free_fields),
-    "create-movement": Handler(movements_and_put_backs.create_movement),
-    "retrieve-store": Handler(stores.retrieve_store),
+    "create-movement": Handler(movements_and_clearances.create_movement),
+    "retrieve-store": Handler(stores_and_locations.retrieve_store),
     "review-logs": _handler_for_supervisors(log_create.review_logs),
-    "write-locations": _handler_for_supervisors(locations_and_their_stock.write_locations),
-    "list-people": Handler(people.list_people),
+    "write-locations": _handler_for_supervisors(stores_and_locations.write_locations),
+    "list-people": Handler(people_and_tokens.list_people),
     "write-people": _handler_for_supervisors(
-        people.write_people, before_transaction=people.hash_pins_of_people, has_secrets=True
+        people_and_tokens.write_people, before_transaction=people_and_tokens.hash_pins_of_people, has_secrets=True
     ),
     "sign-in": Handler(
-        tokens_and_sign_in.sign_in,
-        before_transaction=tokens_and_sign_in.hash_pin_of_sign_in,
+        people_and_tokens.sign_in,
+        before_transaction=people_and_tokens.hash_pin_of_sign_in,
         has_secrets=True,
         limits_attempts=True,
     ),
@@ -153,14 +148,14 @@ HANDLERS: dict[str, Handler] = {
     "reject-lines": _handler_for_supervisors(order_update.reject_lines),
     "list-changes": Handler(changes_lost_writes_and_audit.list_changes),
     "list-unknown-keys": Handler(changes_lost_writes_and_audit.list_unknown_keys),
-    "list-named-orders": Handler(order_list.list_orders_by_number),
+    "list-named-orders": Handler(order_create_and_list.list_orders_by_number),
     "retrieve-log-entry": Handler(log_list.retrieve_log_entry),
     "mark-deliveries": _handler_for_supervisors(deliveries.mark_deliveries),
-    "list-put-backs": Handler(movements_and_put_backs.list_put_backs),
-    "list-assignments": Handler(clearances_and_assignments.list_assignments),
-    "list-tokens": _admin_handler(tokens_and_sign_in.list_tokens),
-    "create-token": _admin_handler(tokens_and_sign_in.create_token, has_secrets=True),
-    "revoke-token": _admin_handler(tokens_and_sign_in.revoke_token),
+    "list-put-backs": Handler(movements_and_clearances.list_put_backs),
+    "list-assignments": Handler(movements_and_clearances.list_assignments),
+    "list-tokens": _admin_handler(people_and_tokens.list_tokens),
+    "create-token": _admin_handler(people_and_tokens.create_token, has_secrets=True),
+    "revoke-token": _admin_handler(people_and_tokens.revoke_token),
     "list-audit": Handler(changes_lost_writes_and_audit.list_audit, frozenset({"supervisor", "admin"})),
     "list-chain-audit": _admin_handler(changes_lost_writes_and_audit.list_chain_audit),
 }

@@ -11,27 +11,33 @@ from aisle.contract.request_bodies.extension_bodies import ExtendedStore
 from aisle.service.auth.authorization import authorize_store, authorize_stores
 from aisle.service.db.database_interface import Row
 from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, search_filter, with_page
-from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.db.statements import stores_and_locations as stores_sql
-from aisle.service.domain.json_fragments import (
+from aisle.service.db.statements import stores_and_products as stores_sql
+from aisle.service.domain.ordering_schedule import SCHEDULE_FIELDS, UpcomingDates, upcoming_dates_of_store
+from aisle.service.domain.quantities_times_and_json import (
+    TimeZone,
+    format_quantity,
     join_members,
     json_boolean,
     object_members,
     parse_json_object,
+    parse_timestamp,
     pool_members,
     quoted,
     select_members,
     text_member,
     to_json,
 )
-from aisle.service.domain.ordering_schedule import SCHEDULE_FIELDS, UpcomingDates, upcoming_dates_of_store
-from aisle.service.domain.quantities import format_quantity
-from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import not_found
 from aisle.service.handlers.create_and_list_products import DELETED_COUNTER, lookup_code_keys
-from aisle.service.handlers.list_page import Page, list_envelope, parse_scroll_page
-from aisle.service.handlers.multi_store_list import MultiStoreList, count_and_read, page_key_query
+from aisle.service.handlers.list_page import (
+    MultiStoreList,
+    Page,
+    count_and_read,
+    list_envelope,
+    page_key_query,
+    parse_scroll_page,
+)
 from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id, wire_id
 
 _EQUALITY_FILTERS = ("article_no", "product_number", "category_code", "parent_category_code")
@@ -140,7 +146,7 @@ async def _parse_filters(ctx: Context, query: ParamValues, store: Store | None) 
     filters |= search_filter("search", query.get("search_text", ""))
     if "last_modified_date" in query:
         since = parse_timestamp(query["last_modified_date"], "last_modified_date", ctx.time_zone(store))
-        products = await ctx.tx.all(product_sql.PRODUCTS_MODIFIED_SINCE, since, _MAX_NAMED_PRODUCTS + 1)
+        products = await ctx.tx.all(stores_sql.PRODUCTS_MODIFIED_SINCE, since, _MAX_NAMED_PRODUCTS + 1)
         few = len(products) <= _MAX_NAMED_PRODUCTS
         changed = [row[0] for row in products]
         if few and store:
@@ -328,7 +334,7 @@ async def retrieve_store_product_stock(ctx: Context, call: OperationCall) -> byt
     store, product, query = ctx.store_number, call.path["product_number"], call.query
     rows = await ctx.tx.all(sql.STOCK_OF_PRODUCT, store, product)
     if not rows:
-        if await ctx.tx.one(product_sql.PRODUCT_ITEM, product) is None:
+        if await ctx.tx.one(stores_sql.PRODUCT_ITEM, product) is None:
             raise not_found(f"There is no product {product}.")
         return b'{"products":[]}'
     free_only = query.get("exclude_customer_order_stock", False)
@@ -368,7 +374,7 @@ async def retrieve_store_product_surrounding(ctx: Context, call: OperationCall) 
     """Return one sum for each store of the same area and each warehouse, including stores beyond the token's."""
     product = call.path["product_number"]
     rows = await ctx.tx.all(stores_sql.SURROUNDING_STOCK, ctx.store_number, product)
-    if not rows and await ctx.tx.one(product_sql.PRODUCT_ITEM, product) is None:
+    if not rows and await ctx.tx.one(stores_sql.PRODUCT_ITEM, product) is None:
         raise not_found(f"There is no product {product}.")
     stores: dict[str, tuple[Row, dict[int, int]]] = {}
     for row in rows:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from aisle.service.auth.authorization import require_role
-from aisle.service.db.statements import products as sql
-from aisle.service.domain import audit
+from aisle.service.db.statements import stores_and_products as sql
+from aisle.service.domain import log_and_audit_writer
 from aisle.service.domain.given_expiry_dates import GIVEN, IS_NEAREST, LABEL_FIELDS, UNDONE, merge_given_dates
-from aisle.service.domain.json_fragments import parse_json_object, select_members, to_json
 from aisle.service.domain.latest_writes import (
     SETTING,
     find_later_writes,
@@ -17,11 +16,20 @@ from aisle.service.domain.latest_writes import (
     superseded_refusal,
     write_key,
 )
-from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity, parse_int32, parse_thousandths
-from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
+from aisle.service.domain.quantities_times_and_json import (
+    THOUSANDTHS_PER_UNIT,
+    format_quantity,
+    parse_int32,
+    parse_json_object,
+    parse_start_of_day,
+    parse_thousandths,
+    parse_timestamp,
+    select_members,
+    to_json,
+)
 from aisle.service.errors import SUCCESS, forbidden, unprocessable
 from aisle.service.handlers.create_and_list_products import Body, load_products
-from aisle.service.http.validate_body import PRICE_FIELDS
+from aisle.service.http.request_body import PRICE_FIELDS
 from aisle.service.operation_context import Context, OperationCall, Store
 
 MergeStoreProduct = Callable[[Body, Body, Body], Body]
@@ -148,12 +156,12 @@ async def change_store_products(
 async def _save(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], changed: dict[str, Body]) -> None:
     new = [one for one in changed if one not in old]
     changes = [
-        audit.AuditChange("store product", one, _shown(old[one][1]), _shown(changed[one]))
+        log_and_audit_writer.AuditChange("store product", one, _shown(old[one][1]), _shown(changed[one]))
         if one in old
-        else audit.AuditChange("store product", one, {}, own)
+        else log_and_audit_writer.AuditChange("store product", one, {}, own)
         for one, own in ((one, select_members(data, sorted(PRICE_FIELDS))) for one, data in changed.items())
     ]
-    await audit.record_changes(ctx, store.number, changes)
+    await log_and_audit_writer.record_changes(ctx, store.number, changes)
     same = sum(one in old and old[one][1] == data for one, data in changed.items())
     ctx.count_records(new=len(new), changed=len(changed) - len(new) - same, same=same)
     seq = await ctx.next_numbers(store.number, "store_product", len(new)) if new else 0

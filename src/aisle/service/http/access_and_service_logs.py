@@ -22,7 +22,7 @@ from typing import Any, TypedDict
 
 from aisle.caller_addresses import address_key
 from aisle.errors import UsageError
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.quantities_times_and_json import format_timestamp
 
 STDERR = Path("-")
 

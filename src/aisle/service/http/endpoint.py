@@ -1,4 +1,4 @@
-"""Execution of an operation: authorization, one transaction, one answer (README: Answers).
+"""Execution of an operation: authorization, one transaction, one answer, stored under the key of the request.
 
 A read is authorized and answered in one transaction. A write is authorized before its body is read, and again in its
 own transaction.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -25,33 +26,46 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from aisle.caller_addresses import address_key
-from aisle.caller_queue import Caller
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
-from aisle.server.fair_rounds import KNOW_CLIENT
+from aisle.server.caller_turns import KNOW_CLIENT, Caller
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.auth.authorization import TokenRefused, authorize, store_refusal
-from aisle.service.auth.pin_hashes_and_locks import WEB_CHANNEL
-from aisle.service.auth.statement_scope import StoreScopedTransaction
-from aisle.service.auth.tokens import hash_secret
+from aisle.service.auth.authorization import (
+    StoreScopedTransaction,
+    TokenRefused,
+    authorize,
+    authorize_store,
+    store_refusal,
+)
+from aisle.service.auth.tokens_and_pins import WEB_CHANNEL, hash_secret
 from aisle.service.db.database_interface import (
+    CALLER,
     Busy,
+    ConstraintViolated,
     Database,
     DatabaseFailed,
+    KnownCallers,
     ResultTooLong,
     TooManyWaiting,
     Transaction,
     ValueTooLong,
 )
-from aisle.service.db.fair_turns import CALLER, KnownCallers
+from aisle.service.db.statements import logs_and_changes as writes_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql
-from aisle.service.domain.timestamps import format_timestamp, zone_header
-from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
-from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
-from aisle.service.http import parameter_values, request_body, request_headers
+from aisle.service.domain.quantities_times_and_json import format_timestamp, zone_header
+from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, conflict, forbidden
+from aisle.service.handlers.changes_lost_writes_and_audit import token_key, unknown_keys
+from aisle.service.handlers.registry import (
+    OperationResult,
+    ParsedRequest,
+    ServedOperation,
+    key_store,
+    locked_stores,
+    named_stores,
+)
+from aisle.service.http import parameters_and_headers, request_body
 from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNotes
-from aisle.service.http.idempotency import run_once
 from aisle.service.http.rate_limit_and_turns_of_large_bodies import SMALL, HeldBytes, RateLimiter, Turn, Turns
-from aisle.service.operation_context import Context, OperationCall, Principal
+from aisle.service.operation_context import CHAIN, Context, OperationCall, Principal
 from aisle.service.retention import delete_expired
 
 log = logging.getLogger("aisle.service")
@@ -149,16 +163,18 @@ class OperationEndpoint:
         return _CountedResponse(response, partial(self._unread.remove, *held))
 
     def _parse(self, operation: ServedOperation, request: Request, headers: Mapping[str, str]) -> ParsedRequest:
-        parsed = ParsedRequest(request_headers.bearer_token(headers), self.clock())
+        parsed = ParsedRequest(parameters_and_headers.bearer_token(headers), self.clock())
         try:
             call = OperationCall(
-                parameter_values.path_values(request),
-                parameter_values.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
-                header=parameter_values.header_values(headers, operation.params),
+                parameters_and_headers.path_values(request),
+                parameters_and_headers.query_values(
+                    request.scope["query_string"], operation.params, lenient=self.lenient
+                ),
+                header=parameters_and_headers.header_values(headers, operation.params),
             )
             if not operation.operation.write:
                 return parsed._replace(call=call)
-            return parsed._replace(call=call, headers=request_headers.write_headers(headers, parsed.received_at))
+            return parsed._replace(call=call, headers=parameters_and_headers.write_headers(headers, parsed.received_at))
         except Refusal as problem:
             return parsed._replace(refusal=problem)
 
@@ -188,7 +204,7 @@ class OperationEndpoint:
     async def _write_in_turn(self, exchange: _Exchange, turn: Turn) -> tuple[Principal, OperationResult]:
         operation, request, asked = exchange.operation, exchange.request, exchange.parsed
         raw, body = await self._read_authorized_body(exchange, turn)
-        fingerprint = request_headers.fingerprint(request, raw, exchange.headers)
+        fingerprint = parameters_and_headers.fingerprint(request, raw, exchange.headers)
         call = await self._run_before_transaction(exchange, asked.call._replace(body=body))
         full_request = asked._replace(call=call, fingerprint=fingerprint)
 
@@ -387,3 +403,101 @@ def result_response(result: OperationResult) -> Response:
     if result.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return Response(result.body, result.status, headers, JSON_TYPE if result.status == 200 else PROBLEM_TYPE)
+
+
+_LEG_KEY = re.compile(r"\bleg[._]")
+"""Name of the ledger's key in the message of a violated constraint."""
+_NO_STORE = {"Cache-Control": "no-store"}
+
+
+async def run_once(ctx: Context, operation: ServedOperation, request: ParsedRequest) -> OperationResult:
+    """Run a write, or return the stored answer of a repetition."""
+    if operation.handler.has_secrets:
+        body = await _run_handler(ctx, operation, request)
+        return OperationResult(200, body, headers=_NO_STORE | ctx.response_headers)
+    if request.headers.idempotency_key is None:
+        return OperationResult(200, await _run_handler(ctx, operation, request), headers=ctx.response_headers)
+    store_number = await _key_scope(ctx, request.call)
+    key = request.headers.idempotency_key
+    scope = (store_number, key if store_number != CHAIN else token_key(ctx, key, ctx.principal.person_store))
+    kept = await ctx.tx.one(writes_sql.RESPONSE_OF_KEY, *scope)
+    if kept is not None:
+        if kept[0] != request.fingerprint:
+            raise Refusal(422, "This key was used for another request.", "Idempotency-Key")
+        await _authorize_named_stores(ctx, request.call)
+        if kept[1] < 400 or not (request.headers.replay and ctx.store):
+            return OperationResult(kept[1], bytes(kept[2]), is_replayed=True)
+        # A late copy of this write was refused, although it was carried out before the restore.
+        await ctx.tx.run(writes_sql.REFUSAL_DELETE, *scope)
+    await _check_confirmed_keys(ctx, request, scope[0])
+    try:
+        async with ctx.tx.savepoint():
+            body = await _run_handler(ctx, operation, request, scope)
+            return OperationResult(200, body, headers=ctx.response_headers)
+    except Refusal as refusal:
+        if (
+            not refusal.is_deterministic or request.headers.replay
+        ):  # A repeated write may only wait for those of others.
+            raise
+        answer = OperationResult(refusal.status, refusal.body())
+    await ctx.tx.run(writes_sql.RESPONSE_ADD, *_stored_response(scope, request, answer, ctx.now))
+    return answer
+
+
+async def _check_confirmed_keys(ctx: Context, request: ParsedRequest, store_number: str) -> None:
+    """Raise Refusal (425) if the database lacks a write that was confirmed to the sender.
+
+    The database is then an earlier copy, and the sender must repeat the missing writes before those that follow from
+    them.
+    """
+    if request.headers.confirmed_keys and await unknown_keys(ctx, store_number, request.headers.confirmed_keys):
+        raise Refusal(
+            425, "The service was restored from an earlier copy; what it lost has to come first.", retry_after=1
+        )
+
+
+def _stored_response(
+    scope: tuple[str, str], request: ParsedRequest, result: OperationResult, now: str
+) -> tuple[object, ...]:
+    return (*scope, request.fingerprint, result.status, result.body, now)
+
+
+async def _run_handler(
+    ctx: Context, operation: ServedOperation, request: ParsedRequest, scope: tuple[str, str] | None = None
+) -> bytes:
+    """Run the handler and return its body. With a scope the answer is stored under its key with the last writes."""
+    try:
+        body = await operation.handler.run(ctx, request.call)
+        if scope is not None:
+            ctx.defer(writes_sql.RESPONSE_ADD, [_stored_response(scope, request, OperationResult(200, body), ctx.now)])
+        await ctx.write_deferred()
+    except ConstraintViolated as problem:
+        if request.headers.idempotency_key is None or not _LEG_KEY.search(str(problem).partition("\n")[0]):
+            raise
+        # The stored answer is purged, but the ledger knows the key, so that the write still happens once.
+        raise conflict("This was carried out before; its answer is no longer kept.", "Idempotency-Key") from problem
+    return body
+
+
+async def _key_scope(ctx: Context, call: OperationCall) -> str:
+    """Return the store of a key: that of the path, otherwise the first in the body, otherwise the chain.
+
+    Raise Refusal (403) if the token does not cover it.
+    """
+    if ctx.store:
+        return ctx.store.number
+    number = key_store(call)
+    if number != CHAIN and not ctx.principal.all_stores:
+        await authorize_store(ctx.tx, ctx.principal, number)
+    return number
+
+
+async def _authorize_named_stores(ctx: Context, call: OperationCall) -> None:
+    """Raise Refusal (403) unless the token still covers the stores of a stored answer."""
+    if ctx.store:
+        return
+    for number in sorted({number or "" for number in named_stores(call)}):
+        if number:
+            await authorize_store(ctx.tx, ctx.principal, number)
+        elif not ctx.principal.all_stores:
+            raise forbidden()

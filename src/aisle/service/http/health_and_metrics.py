@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import Response
 
-from aisle.contract.extensions import EXTENSION_AREA
-from aisle.contract.operations import define
+from aisle.contract.operations import EXTENSION_AREA, define
 from aisle.service.db.database_interface import Database, DatabaseFailed, Transaction
-from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import logs_and_changes as changes_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.errors import JSON_TYPE, SUCCESS, Refusal
 from aisle.service.handlers.registry import Handler, ServedOperation

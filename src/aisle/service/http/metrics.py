@@ -36,8 +36,7 @@ from starlette.requests import Request
 
 from aisle import __version__
 from aisle.caller_addresses import is_loopback
-from aisle.contract.extensions import EXTENSIONS
-from aisle.contract.operations import OPERATIONS
+from aisle.contract.operations import EXTENSIONS, OPERATIONS
 from aisle.errors import AisleError
 from aisle.service.db.database_interface import Database, Transaction
 from aisle.service.db.statements import people_and_tokens as tokens_sql

@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from threading import Lock
 from time import monotonic
 
-from aisle.service.db.fair_turns import FairTurns
+from aisle.service.db.database_interface import FairTurns
 from aisle.service.errors import Refusal
 
 # Maximum number of buckets. The least recently used one is full again anyway.

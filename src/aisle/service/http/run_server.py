@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import uvicorn
 
-from aisle.allocator import return_freed_memory
 from aisle.caller_addresses import Network, is_loopback
 from aisle.errors import AisleError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.server.connections import connection_limits, repeats_filtered
-from aisle.server.http_server import HttpServer, listening, server_config, url_of
+from aisle.server.http_server import HttpServer, listening, return_freed_memory, server_config, url_of
 from aisle.server.tls_certificates_and_handshakes import CertificateFiles, tls_context
 from aisle.service.app_options_and_limits import (
     KEYS_KEPT_DAYS,
@@ -38,7 +37,7 @@ from aisle.service.app_options_and_limits import (
 )
 from aisle.service.db import open_database, parse_database_url
 from aisle.service.db.database_interface import Busy, Database, DatabaseUnreachable
-from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
+from aisle.service.domain.quantities_times_and_json import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.http.access_and_service_logs import AccessLog, log_as_json
 from aisle.service.http.worker_processes import (
     CANNOT_START,

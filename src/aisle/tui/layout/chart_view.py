@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from aisle.jobs.view import PAGING_TEXT_IDS, Chart, Msg, Series, msg
-from aisle.text_cells import fit, width, wrap
+from aisle.terminal_text import fit, width, wrap
 from aisle.tui.layout.choices_and_key_hints import choice_flow, hint_lines
-from aisle.tui.layout.page_parts import CHART, BodyParts
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, left_and_right, line_width
+from aisle.tui.layout.styled_lines_and_page_parts import CHART, BodyParts, StyledLine, left_and_right, line_width
 from aisle.tui.message_text import MessageWriter
 
 HEAT_SIGNS = "·░▒▓█"

@@ -7,8 +7,8 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from aisle.jobs.view import KeyHint, Msg
-from aisle.text_cells import fit, width, wrap
-from aisle.tui.layout.styled_lines import StyledLine, line_width
+from aisle.terminal_text import fit, width, wrap
+from aisle.tui.layout.styled_lines_and_page_parts import StyledLine, line_width
 from aisle.tui.message_text import MessageWriter
 
 UNLIMITED_ROWS = 99

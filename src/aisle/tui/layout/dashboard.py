@@ -6,14 +6,20 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from aisle.jobs.view import PAGING_TEXT_IDS, Block, Chart, Dashboard, DetailView, Msg, Tile, msg
-from aisle.text_cells import fit
+from aisle.terminal_text import fit
 from aisle.tui.layout.chart_view import chart_page, heat_map_lines
 from aisle.tui.layout.choices_and_key_hints import choice_flow, hint_lines
-from aisle.tui.layout.detail_blocks import block_lines
+from aisle.tui.layout.detail_blocks_and_tables import block_lines
 from aisle.tui.layout.detail_view import detail_page
-from aisle.tui.layout.page_parts import DASHBOARD, BodyParts
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, clip_line, pad_line, side_by_side
+from aisle.tui.layout.styled_lines_and_page_parts import (
+    DASHBOARD,
+    BodyParts,
+    StyledLine,
+    clip_line,
+    pad_line,
+    side_by_side,
+)
 
 MIN_CELLS, MIN_ROWS = 98, 20
 """Size of the body from which a page shows its dashboard."""

@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from aisle.jobs.screen_sizes import MARGIN_CELLS, MIN_DESK_COLUMNS
-from aisle.jobs.view import PAGING_TEXT_IDS, DetailView, KeyHint, Line, MapLocation, Msg, SidePane, msg, numbered_rows
-from aisle.text_cells import fit_middle, width, wrap
+from aisle.jobs.view import (
+    MARGIN_CELLS,
+    MIN_DESK_COLUMNS,
+    PAGING_TEXT_IDS,
+    DetailView,
+    KeyHint,
+    Line,
+    MapLocation,
+    Msg,
+    SidePane,
+    msg,
+    numbered_rows,
+)
+from aisle.terminal_text import fit_middle, width, wrap
 from aisle.tui.layout.chart_view import CHART_ROWS, axis_chart_lines
 from aisle.tui.layout.choices_and_key_hints import (
     VerdictOverlap,
@@ -18,10 +29,17 @@ from aisle.tui.layout.choices_and_key_hints import (
     flow_items,
     hint_lines,
 )
-from aisle.tui.layout.detail_blocks import SMALL_ROWS, block_lines, layout_pages
-from aisle.tui.layout.page_parts import RECORD, RECORD_WITH_SIDE, BodyParts
+from aisle.tui.layout.detail_blocks_and_tables import SMALL_ROWS, block_lines, layout_pages
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, left_and_right, line_width, lines_after_rule
+from aisle.tui.layout.styled_lines_and_page_parts import (
+    RECORD,
+    RECORD_WITH_SIDE,
+    BodyParts,
+    StyledLine,
+    left_and_right,
+    line_width,
+    lines_after_rule,
+)
 from aisle.tui.message_text import MessageWriter
 
 FILL_SIGNS = "▁▂▃▄▅▆▇█"

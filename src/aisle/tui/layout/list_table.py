@@ -4,14 +4,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from aisle.jobs.screen_sizes import MARGIN_CELLS, MIN_DESK_COLUMNS
-from aisle.jobs.view import ListView, Row, raw
-from aisle.text_cells import width, wrap
+from aisle.jobs.view import MARGIN_CELLS, MIN_DESK_COLUMNS, ListView, Row, raw
+from aisle.terminal_text import width, wrap
 from aisle.tui.layout.choices_and_key_hints import (
     excess_cells,
 )
+from aisle.tui.layout.detail_blocks_and_tables import (
+    NUMBER_PATTERN,
+    column_widths,
+    natural_widths,
+    number_columns,
+    table_line,
+    with_distinct_cells,
+)
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import (
+from aisle.tui.layout.styled_lines_and_page_parts import (
     WARNING,
     StyledLine,
     pad_line,
@@ -19,14 +26,6 @@ from aisle.tui.layout.styled_lines import (
     role_argument,
     tone_of,
     with_argument,
-)
-from aisle.tui.layout.table_columns import (
-    NUMBER_PATTERN,
-    column_widths,
-    natural_widths,
-    number_columns,
-    table_line,
-    with_distinct_cells,
 )
 from aisle.tui.message_text import MessageWriter, length_count
 

@@ -7,14 +7,19 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from aisle.jobs.screen_sizes import (
+from aisle.jobs.view import (
     MARGIN_CELLS,
     MIN_DESK_COLUMNS,
     MIN_PANE_COLUMNS,
     MIN_SIDE_COMMAND_COLUMNS,
+    PAGE_HINTS,
     PANE_ROWS,
+    Chip,
+    DetailView,
+    ListView,
+    Msg,
+    msg,
 )
-from aisle.jobs.view import PAGE_HINTS, Chip, DetailView, ListView, Msg, msg
 from aisle.tui.layout import detail_view
 from aisle.tui.layout.choices_and_key_hints import UNLIMITED_ROWS, choice_flow, choice_items, command_flow, hint_lines
 from aisle.tui.layout.list_table import (
@@ -25,9 +30,15 @@ from aisle.tui.layout.list_table import (
     shortened,
     shows_two_line_rows,
 )
-from aisle.tui.layout.page_parts import BOARD, LIST, BodyParts
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, line_width, lines_after_rule
+from aisle.tui.layout.styled_lines_and_page_parts import (
+    BOARD,
+    LIST,
+    BodyParts,
+    StyledLine,
+    line_width,
+    lines_after_rule,
+)
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
 
 MIN_SIDE_COMMAND_CELLS = MIN_SIDE_COMMAND_COLUMNS - MARGIN_CELLS

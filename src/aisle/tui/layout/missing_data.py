@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.jobs.list_problem_messages import awaited_list, left_out_rows, unreadable_list
+from aisle.jobs.names_in_messages import awaited_list, left_out_rows, unreadable_list
 from aisle.jobs.view import INFO, Chart, DetailView, Frame, ListView, Msg, Step, Verdict, View, msg
 
 ONLINE_STATES = ("live", "partial", "syncing")

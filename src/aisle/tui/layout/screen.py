@@ -11,17 +11,40 @@ import os
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.screen_sizes import MARGIN_CELLS, MIN_MARGIN_COLUMNS
-from aisle.jobs.view import ASK, GOOD, INFO, Chart, DetailView, Frame, ListView, Msg, Step, View, msg
+from aisle.jobs.view import (
+    ASK,
+    GOOD,
+    INFO,
+    MARGIN_CELLS,
+    MIN_MARGIN_COLUMNS,
+    Chart,
+    DetailView,
+    Frame,
+    ListView,
+    Msg,
+    Step,
+    View,
+    msg,
+)
 from aisle.tui.layout import step_view
 from aisle.tui.layout.choices_and_key_hints import VerdictOverlap
-from aisle.tui.layout.header_lines import header_lines
-from aisle.tui.layout.page_parts import STEP, BodyParts, ScreenParts, map_lines
-from aisle.tui.layout.prompt_lines import prompt_lines
-from aisle.tui.layout.status_line import status_line
+from aisle.tui.layout.header_verdict_and_status_lines import (
+    has_several_lines,
+    header_lines,
+    prompt_lines,
+    status_line,
+    verdict_lines,
+)
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line
-from aisle.tui.layout.verdict_lines import has_several_lines, verdict_lines
+from aisle.tui.layout.styled_lines_and_page_parts import (
+    STEP,
+    BodyParts,
+    ScreenParts,
+    StyledLine,
+    StyledScreen,
+    clip_line,
+    map_lines,
+)
 from aisle.tui.message_text import MessageWriter
 
 MIN_PART_ROWS = 4

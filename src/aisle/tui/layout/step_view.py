@@ -6,10 +6,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aisle.jobs.view import Line, Msg, Step, UpcomingStop, View, msg
-from aisle.text_cells import fit, shorten_distinctly, width, wrap
+from aisle.terminal_text import fit, shorten_distinctly, width, wrap
 from aisle.tui.layout.choices_and_key_hints import UNLIMITED_ROWS, choice_flow, choice_items, command_flow, hint_lines
-from aisle.tui.layout.page_parts import STEP, BodyParts
-from aisle.tui.layout.styled_lines import StyledLine, clip_line, labelled_value_lines, left_and_right, side_by_side
+from aisle.tui.layout.styled_lines_and_page_parts import (
+    STEP,
+    BodyParts,
+    StyledLine,
+    clip_line,
+    labelled_value_lines,
+    left_and_right,
+    side_by_side,
+)
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
 
 _GLYPHS = {

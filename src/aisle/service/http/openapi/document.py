@@ -22,26 +22,33 @@ from pydantic.json_schema import JsonSchemaMode
 from pydantic.json_schema import JsonSchemaValue as Schema
 
 from aisle.contract.answer_schemas import answer_schemas, shape_schema
-from aisle.contract.extensions import EXTENSION_AREA
-from aisle.contract.operations import OPERATIONS, Param
+from aisle.contract.operations import EXTENSION_AREA, OPERATIONS, Param
 from aisle.contract.operations import Operation as Row
 from aisle.contract.request_bodies.extension_bodies import is_optional_body, request_body_adapter
 from aisle.contract.request_encoding import pool_fields
-from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIMIT, NUMBER_LIMIT, QUANTITY_LIMIT
+from aisle.service.domain.quantities_times_and_json import (
+    INT32_FIELDS,
+    INT32_LIMIT,
+    INT64_LIMIT,
+    NUMBER_LIMIT,
+    QUANTITY_LIMIT,
+)
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE
-from aisle.service.handlers.multi_store_list import MAX_COUNTED
+from aisle.service.handlers.list_page import MAX_COUNTED
 from aisle.service.handlers.registry import ServedOperation, served_operations
-from aisle.service.http.parameter_values import MAX_CODE_LENGTH, MAX_PAGE_NUMBER, MAX_TEXT_LENGTH
-from aisle.service.http.request_headers import (
+from aisle.service.http.parameters_and_headers import (
     CLOCK_AHEAD,
     CONFIRMED_KEYS,
     IDEMPOTENCY_KEY,
     IF_MATCH,
     LOG_READ,
+    MAX_CODE_LENGTH,
+    MAX_PAGE_NUMBER,
+    MAX_TEXT_LENGTH,
     REPLAY,
     HeaderRule,
 )
-from aisle.service.http.validate_body import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
+from aisle.service.http.request_body import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
 from aisle.service.operation_context import ParamValues
 
 TIME_SCHEMA: Schema = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}]}
@@ -167,8 +174,8 @@ _FEATURES_HEADER: Schema = {
 _HEADERS_OF_WRITE: Schema = {
     "Aisle-Changes": {
         "description": (
-            "Up to 12 changed fields of records: the number of these, and of the first one store (* for the chain),"
-            " key, and the begin of the value before and after."
+            "Changed fields of records, figures and flags first: the number of these, and, of the first 12 fields,"
+            " store (* for the chain) and key of the first record, and where its values begin to differ."
         ),
         "schema": {"type": "string", "examples": ['{"price": [2, "*", "0226", "1.5", "1.6"]}']},
     },
