@@ -101,8 +101,9 @@ def test_unknown_field_with_very_many_values_is_not_stored(cache: CacheWriter, c
 def test_row_that_is_too_long_without_its_locations_is_left_out() -> None:
     locations = [{"location_code": f"A-{n}", "quantity": 1, "name": "x" * 100} for n in range(900)]
     assert len(dump_row({"store_locations": locations})) > 100_000
-    with pytest.raises(InvalidRow, match="too long"):
-        dump_row({f"field {n}": "x" * 900 for n in range(100)})
+    for row in ({f"field {n}": "x" * 900 for n in range(100)}, {f"field {n}": [{}] * 1_000 for n in range(5)}):
+        with pytest.raises(InvalidRow, match="too long"):
+            dump_row(row)
 
 
 @pytest.mark.parametrize(("lines", "each", "kept"), [(400, 320, 12), (100, 50, 50), (1000, 6, 5)])

@@ -169,11 +169,9 @@ def _is_deeper(value: object, levels: int) -> bool:
 
 
 def _is_overlong(raw: RawRow, text: str) -> bool:
-    """Return whether a row is too long, with its locations and images or without."""
-    if len(text) <= _MAX_ROW:
-        return False
-    rest = {name: value for name, value in raw.items() if name not in _IMAGE_FIELDS | _LISTS}
-    return len(text) > _MAX_WHOLE_ROW or len(_encode_json(rest)) > _MAX_ROW
+    """Return whether a row is too long with its locations and images, or too long or too much without them."""
+    rest = _encode_json({name: value for name, value in raw.items() if name not in _IMAGE_FIELDS | _LISTS})
+    return len(text) > _MAX_WHOLE_ROW or len(rest) > _MAX_ROW or rest.count("[") + rest.count("{") > _MAX_VALUES
 
 
 MAX_DEPTH = 20
@@ -184,6 +182,10 @@ _MAX_TEXT, _MAX_COMMENT, _MAX_IMAGE, _MAX_ROW, _MAX_WHOLE_ROW = 1_000, 10_000, 2
 """Greatest number of stored characters in a text, a comment, an image, a row without and a row with locations and
 images.
 """
+
+
+_MAX_VALUES = 2_000
+"""Greatest number of lists and objects in a row without its locations: they take many times their text in memory."""
 
 
 _MAX_FIELD = 10_000

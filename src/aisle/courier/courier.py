@@ -478,8 +478,9 @@ class Courier:
     def _on_replay_delayed(self, op: Operation, reason: StoredMessage) -> None:
         self._add_notice("The service does not take {} again yet:", op, reason)
 
-    def _on_fault(self, op: Operation, reason: StoredMessage) -> None:
-        self._add_notice("The answer for {} could not be handled:", op, reason)
+    def _on_fault(self, op: Operation, error: Exception) -> None:
+        where = traceback.extract_tb(error.__traceback__)[-1].name
+        self.operator_notices.add(f"A fault in aisle at {op.operation} {op.op_id}: {type(error).__name__} in {where}")
 
     def _on_in_doubt(self, op: Operation, reason: StoredMessage) -> None:
         self._add_notice("Nobody knows whether {} arrived:", op, reason)

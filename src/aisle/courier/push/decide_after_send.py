@@ -143,8 +143,8 @@ class PushCallbacks(NamedTuple):
     """Callback if operations that waited for a person are sent again."""
     on_replay_delayed: Callable[[Operation, StoredMessage], None]
     """Callback with the reason for which the service does not take a replayed operation yet."""
-    on_fault: Callable[[Operation, StoredMessage], None]
-    """Callback with the reason for which this program could not handle an operation or the answer to it."""
+    on_fault: Callable[[Operation, Exception], None]
+    """Callback with an error that nothing foresaw, of an operation or the answer to it."""
     adapt_undo: Callable[[Operation], Awaitable[Operation | None]]
     """Adaptation of an undo to what was booked; None if nothing is left of it. On a ClientError it is not sent now."""
 

@@ -198,12 +198,12 @@ class PushLoop:
         except StorageError:
             raise
         except Exception as error:
-            reason = store_message("stored_reason.unreadable", detail=f"{type(error).__name__}: {error}")
+            reason = store_message("stored_reason.unreadable", detail=type(error).__name__)
             if self.outbox.get(op.op_id).state == SENDING:
                 self._decider.record_unknown(op, reason)
             else:
                 self._postpone(op, reason)
-            self.callbacks.on_fault(op, reason)
+            self.callbacks.on_fault(op, error)
 
     async def _push(self, op: Operation) -> None:
         features = self.link.features
