@@ -101,7 +101,11 @@ def test_unknown_field_with_very_many_values_is_not_stored(cache: CacheWriter, c
 def test_row_that_is_too_long_without_its_locations_is_left_out() -> None:
     locations = [{"location_code": f"A-{n}", "quantity": 1, "name": "x" * 100} for n in range(900)]
     assert len(dump_row({"store_locations": locations})) > 100_000
-    for row in ({f"field {n}": "x" * 900 for n in range(100)}, {f"field {n}": [{}] * 1_000 for n in range(5)}):
+    rows: list[dict[str, Any]] = [
+        {f"field {n}": "x" * 900 for n in range(100)},
+        {f"field {n}": [{}] * 1_000 for n in range(5)},
+    ]
+    for row in rows:
         with pytest.raises(InvalidRow, match="too long"):
             dump_row(row)
 
