@@ -19,6 +19,9 @@ LATER_COUNT = "my_entries.later_count"
 STORABLE_PREFIXES = ("stored_reason.", "unconfirmed.resolution_", "unconfirmed.choice_", LATER_COUNT)
 """Prefixes of the ids of messages that may be stored."""
 
+MAX_TEXT = 1_000
+"""Most characters of a foreign text in a message: every session reads all messages."""
+
 DETAIL_ARGUMENT = "detail"
 """Argument that no sentence shows: raw details for an operator."""
 
@@ -28,17 +31,21 @@ _RAW_ID = "raw"
 
 def store_message(id_: str, **args: str | int | Decimal | Msg) -> StoredMessage:
     """Return a message in its stored form. A stored text among the arguments must pass `read_message` first."""
-    return StoredMessage(to_text(Msg(id_, tuple(args.items()))))
+    storable = {name: _storable(value) if isinstance(value, str) else value for name, value in args.items()}
+    return StoredMessage(to_text(Msg(id_, tuple(storable.items()))))
+
+
+def _storable(text: str) -> str:
+    """Return the start of a text, with `?` for each half of a character, which no database accepts."""
+    start = text[:MAX_TEXT]
+    return start if start.isascii() else start.encode("utf-8", "replace").decode()
 
 
 def store_text(text: str) -> StoredMessage:
     """Return foreign text (of the service or of a person) in its stored form, also if it looks like a message of
     ours."""
-    return (
-        StoredMessage(to_text(Msg(_RAW_ID, (("text", text),))))
-        if text.startswith(_MESSAGE_MARK)
-        else StoredMessage(text)
-    )
+    storable = _storable(text)
+    return store_message(_RAW_ID, text=storable) if text.startswith(_MESSAGE_MARK) else StoredMessage(storable)
 
 
 @lru_cache(maxsize=256)

@@ -31,7 +31,7 @@ def test_features_are_what_is_announced_and_nothing_else() -> None:
     found = parse_features('idempotency="7d", Pick-Place,if-match,  changes , future=12')
     assert found == Features(idempotency=True, key_lifetime_s=7 * 86400, pick_location=True, changes=True)
     assert parse_features(found.header_value) == found
-    every = Features(**dict.fromkeys(set(Features._fields) - {"keys_kept_s"}, True))
+    every = Features(**dict.fromkeys(set(Features._fields) - {"key_lifetime_s"}, True))
     assert parse_features(every.header_value) == every
     assert parse_features("") == Features()
     assert features_of_headers({}) is None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -23,6 +24,9 @@ SELECT DISTINCT location_code FROM stock_location WHERE location_code <> '' AND 
   SELECT id FROM product WHERE product_number IN (SELECT value FROM json_each(?))
 )
 """
+
+_MANY_STEPS, _MIN_INTERVAL_S = 10_000, 5.0
+"""Number of locations above which the order is computed at most each so many seconds."""
 
 LocationStep = tuple[str, Json, str]
 """A location: (location_code, location_order or None, search text)."""
@@ -49,13 +53,16 @@ class WalkOrder:
 class WalkOrderCache:
     """The current walking order, computed again only if the change feed says that a location may have changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._walk_order: WalkOrder | None = None
+        self._clock = clock
+        self._loaded_at = 0.0
+        """Time of the last computation, in seconds by `clock`."""
         self._version, self._last_change = -1, 0
 
     def current(self, cache: apsw.Connection, version: int) -> WalkOrder:
         """Return all locations of the location list and of the stock list; `version` is that of the cache."""
-        if self._walk_order is None or version != self._version:
+        if self._walk_order is None or (version != self._version and not self._is_recent(self._walk_order)):
             first, last = fetch(cache, "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM change")[0]
             # Changes that left the feed may have concerned any location.
             if (
@@ -63,9 +70,13 @@ class WalkOrderCache:
                 or not first <= self._last_change + 1 <= last + 1
                 or not self._is_current(cache, self._walk_order)
             ):
-                self._walk_order = _load_walk_order(cache)
+                self._walk_order, self._loaded_at = _load_walk_order(cache), self._clock()
             self._version, self._last_change = version, int(last)
         return self._walk_order
+
+    def _is_recent(self, walk_order: WalkOrder) -> bool:
+        """Return whether a long order was computed a moment ago: that takes long, and each read page may change it."""
+        return len(walk_order.steps) > _MANY_STEPS and self._clock() - self._loaded_at < _MIN_INTERVAL_S
 
     def _is_current(self, cache: apsw.Connection, walk_order: WalkOrder) -> bool:
         """Return True if no change since the last computation concerns the order."""

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.log import EntryRow
     from aisle.operation_body_types import LogEntry
 
+_MAX_DIGITS = 20
+"""Most digits of an entry's number."""
+
 
 def log_row(key: str, at: str, raw: Row) -> EntryRow:
     """Return the row of an entry of the service's log."""
@@ -76,18 +79,24 @@ def local_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[EntryRow]:
         operation = operation_from_row(row)
         if operation.superseded_by or operation.query.get("is_from_receipt"):
             continue
-        ids = _entry_numbers(operation)
+        ids = numbers_of_entries(operation.answer)
         for index, entry in enumerate(operation.body.get("storeproductlog") or ()):
             yield _local_entry(operation, index, entry, ids[index] if index < len(ids) else "")
 
 
-def _entry_numbers(operation: Operation) -> list[str]:
-    """Return the numbers that the service gave the entries; empty if it gave none."""
+def numbers_of_entries(answer: bytes | str) -> list[str]:
+    """Return the numbers that the service gave the entries, empty for what is none; no list if it gave none."""
     try:
-        data = json.loads(operation.answer or "{}").get("data")
-    except (ValueError, AttributeError):
+        data = json.loads(answer or "{}").get("data")
+    except (ValueError, AttributeError, RecursionError):
         return []
-    return [str(id_) for id_ in data] if isinstance(data, list) else []
+    return [str(id_) if _is_entry_number(id_) else "" for id_ in data] if isinstance(data, list) else []
+
+
+def _is_entry_number(value: object) -> bool:
+    if isinstance(value, int):
+        return 0 <= value < 10**_MAX_DIGITS and value is not True and value is not False
+    return isinstance(value, str) and len(value) <= _MAX_DIGITS and value.isascii() and value.isdigit()
 
 
 def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str) -> EntryRow:

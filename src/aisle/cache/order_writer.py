@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from reprlib import repr as short_repr
 from typing import Any, NamedTuple
 
 import apsw
@@ -429,20 +430,41 @@ def parse_order_lines(service_row: object) -> list[OrderLineRow]:
     if not isinstance(lines, list | tuple):
         raise InvalidRow("lines is no list", "lines")
     check_entries(lines, "lines")
-    rows = sorted(
-        (_parse_order_line(order_number, require_object(line)) for line in lines), key=lambda row: row.line_number
-    )
+    objects = _with_few_locations([require_object(line) for line in lines])
+    rows = sorted((_parse_order_line(order_number, line) for line in objects), key=lambda row: row.line_number)
     if len({row.line_number for row in rows}) < len(rows):
         raise InvalidRow("a line_number stands there twice", "line_number")
     return rows
 
 
+_MAX_LOCATIONS, _MIN_LOCATIONS = 5_000, 5
+"""Locations in all lines of an order, which a session reads at once; locations that are kept of each line."""
+
+
+def _with_few_locations(lines: list[RawRow]) -> list[RawRow]:
+    """Return the lines; of an order with too many locations, only those of each line that hold the most goods."""
+    found = [value if isinstance(value := line.get("store_locations"), list) else [] for line in lines]
+    for locations in found:
+        check_entries(locations, "store_locations")
+    if sum(map(len, found)) <= _MAX_LOCATIONS:
+        return lines
+    most = max(_MIN_LOCATIONS, _MAX_LOCATIONS // len(lines))
+    return [
+        {**line, "store_locations": sorted(locations, key=_goods_at, reverse=True)[:most]} if locations else line
+        for line, locations in zip(lines, found, strict=True)
+    ]
+
+
+def _goods_at(location: object) -> tuple[bool, Decimal]:
+    """Return whether a location of a line holds goods of an order, and the quantity."""
+    entry = location if isinstance(location, dict) else {}
+    return bool(entry.get("customer_order_number")), _decimal_field(entry, "quantity")
+
+
 def _parse_order_line(order_number: str, raw: RawRow) -> OrderLineRow:
     line_number = number_field(raw, "line_number")
     if not isinstance(line_number, int):
-        raise InvalidRow(f"line_number is {line_number!r}", "line_number")
-    if isinstance(locations := raw.get("store_locations"), list):
-        check_entries(locations, "store_locations")
+        raise InvalidRow(f"line_number is {short_repr(raw.get('line_number'))}", "line_number")
     required_number(raw, "quantity")
     number_field(raw, "moved_quantity")
     picked = number_field(raw, "picked_quantity") or 0

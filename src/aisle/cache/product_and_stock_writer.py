@@ -119,7 +119,7 @@ def parse_stock(service_row: object, store: str) -> StockRow:
     raw = require_object(service_row)
     product_number = key_field(raw, "product_number")
     if text_field(raw, "store_number") not in ("", store):
-        raise InvalidRow(f"it belongs to store {text_field(raw, 'store_number')}", "store_number")
+        raise InvalidRow(f"it belongs to store {text_field(raw, 'store_number')[:40]}", "store_number")
     locations = raw.get("store_locations") or []
     if not isinstance(locations, list):
         raise InvalidRow("store_locations is no list", "store_locations")

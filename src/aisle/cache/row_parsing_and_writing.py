@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from decimal import Decimal
 from functools import cache
+from reprlib import repr as short_repr
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import apsw
@@ -31,6 +32,10 @@ _NUMERIC_TYPES = (*_NUMBER_TYPES, str)
 
 
 _MAX_EXACT_INTEGER = 1 << 53
+
+
+_MAX_NUMBER_TEXT = 60
+"""Characters of the longest text that is read as a number."""
 
 
 class InvalidRow(ValueError):
@@ -74,7 +79,7 @@ def key_field(raw: RawRow, name: str) -> str:
     """Return a field that identifies the row. Raise InvalidRow unless it is text or a whole number."""
     value = raw.get(name)
     if value is not None and not _is_key(value):
-        raise InvalidRow(f"{name} is no name: {str(value)[:40]!r}", name)
+        raise InvalidRow(f"{name} is no name: {short_repr(value)}", name)
     text = str(int(value)) if isinstance(value, float) else text_field(raw, name)
     if not text or text.isspace():
         raise InvalidRow(f"{name} is missing", name)
@@ -99,11 +104,13 @@ def number_field(raw: RawRow, name: str) -> int | float | None:
     try:
         if value is True or value is False or not isinstance(value, _NUMERIC_TYPES):
             raise ValueError
+        if isinstance(value, str) and len(value) > _MAX_NUMBER_TEXT:
+            raise ValueError
         found = float(value)
         if found - found != 0:
             raise ValueError
     except (ValueError, OverflowError):
-        raise InvalidRow(f"{name} is no number: {value!r}", name) from None
+        raise InvalidRow(f"{name} is no number: {short_repr(value)}", name) from None
     return int(found) if found.is_integer() and abs(found) <= _MAX_EXACT_INTEGER else found
 
 
@@ -140,18 +147,53 @@ _encode_json = json.JSONEncoder(
 def dump_row(raw: RawRow) -> str:
     """Return the row as stored text, with unknown fields.
 
-    Raise UnicodeEncodeError for a lone surrogate and OverlongRow for a text beyond the limits.
+    Raise UnicodeEncodeError for a lone surrogate, OverlongRow for a text or a field beyond the limits, and InvalidRow
+    for a row that is nested too deeply: sessions read it from a deeper stack.
     """
     text = _encode_json(raw)
     if not text.isascii():
         text.encode()
-    if len(text) > _CHECK_FROM_LENGTH and (len(text) > _MAX_ROW or truncate_texts(raw) != raw):
+    if text.count("[") + text.count("{") > MAX_DEPTH and _is_deeper(raw, MAX_DEPTH):
+        raise InvalidRow(f"it is nested deeper than {MAX_DEPTH} levels")
+    if len(text) > _CHECK_FROM_LENGTH and (_is_overlong(raw, text) or truncate_texts(raw) != raw):
         raise OverlongRow("it is too long")
     return text
 
 
-_MAX_TEXT, _MAX_COMMENT, _MAX_IMAGE, _MAX_ROW = 1_000, 10_000, 256 << 10, 1 << 20
-"""Greatest number of stored characters in a text, a comment, an image and a row."""
+def _is_deeper(value: object, levels: int) -> bool:
+    """Return whether lists and objects are nested in more than so many levels."""
+    if not isinstance(value, dict | list):
+        return False
+    inner: Iterable[object] = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inner)
+
+
+def _is_overlong(raw: RawRow, text: str) -> bool:
+    """Return whether a row is too long with its locations and images, or too long or too much without them."""
+    rest = _encode_json({name: value for name, value in raw.items() if name not in _IMAGE_FIELDS | _LISTS})
+    return len(text) > _MAX_WHOLE_ROW or len(rest) > _MAX_ROW or rest.count("[") + rest.count("{") > _MAX_VALUES
+
+
+MAX_DEPTH = 20
+"""Levels of lists and objects in a stored row."""
+
+
+_MAX_TEXT, _MAX_COMMENT, _MAX_IMAGE, _MAX_ROW, _MAX_WHOLE_ROW = 1_000, 10_000, 256 << 10, 64 << 10, 1 << 20
+"""Greatest number of stored characters in a text, a comment, an image, a row without and a row with locations and
+images.
+"""
+
+
+_MAX_VALUES = 2_000
+"""Greatest number of lists and objects in a row without its locations: they take many times their text in memory."""
+
+
+_MAX_FIELD = 10_000
+"""Greatest number of stored characters of a list or an object in a row, except `_LISTS`."""
+
+
+_LISTS = frozenset({"store_locations", "lines", "order_lines"})
+"""Lists whose entries are checked one by one."""
 
 
 _CHECK_FROM_LENGTH = _MAX_COMMENT
@@ -172,12 +214,16 @@ _KEY_FIELDS = frozenset(
 
 
 def truncate_texts(raw: Any, name: str = "") -> Any:
-    """Return the row with overlong texts cut and overlong images removed.
+    """Return the row with overlong texts cut, and overlong images, lists and objects removed.
 
     Raise InvalidRow for an overlong key field: half a number is another number.
     """
     if isinstance(raw, dict):
-        return {str(field)[:_MAX_TEXT]: truncate_texts(value, field) for field, value in raw.items()}
+        return {
+            str(field)[:_MAX_TEXT]: truncate_texts(value, field)
+            for field, value in raw.items()
+            if not isinstance(value, dict | list) or field in _LISTS or len(_encode_json(value)) <= _MAX_FIELD
+        }
     if isinstance(raw, list):
         return [truncate_texts(value, name) for value in raw]
     if not isinstance(raw, str) or len(raw) <= _MAX_TEXT:
@@ -205,6 +251,10 @@ def index_texts(*parts: str) -> str:
 
 CHUNK_ROWS = 1000
 """Rows that are looked up in one query."""
+
+
+_MAX_REASON = 200
+"""Characters of the reason for which a row was left out."""
 
 
 T = TypeVar("T")
@@ -251,7 +301,7 @@ def parse_rows(rows: Iterable[Any], parse: Callable[[Any], T]) -> tuple[list[T],
         try:
             good.append(_parse_row(row, parse))
         except (ValueError, OverflowError, RecursionError) as error:
-            bad.append(SkippedRow(row, str(error), error.field if isinstance(error, InvalidRow) else ""))
+            bad.append(SkippedRow(row, str(error)[:_MAX_REASON], error.field if isinstance(error, InvalidRow) else ""))
     return good, tuple(bad)
 
 

@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from aisle.cli.options import FILE, SettingValues, setting_options, settings_from_options
-from aisle.cli.print_rows_and_messages import escape_control_characters, print_json_rows
+from aisle.cli.print_rows_and_messages import print_json_rows, write_json
 from aisle.cli.service_client import service_client
 from aisle.client import Response
 from aisle.client.responses_and_errors import Outcome, outcome_of, status_error
@@ -227,12 +227,16 @@ _MOST_INDENTED = 16 << 20
 
 
 def _to_json(value: object) -> str:
-    """Return JSON, indented unless that takes too much memory. Raise ValueError for a number beyond a float."""
-    text, ascii_only = StringIO(), sys.stdout.isatty()
+    """Return JSON, indented unless that takes too much memory.
+
+    Raise ValueError for a number beyond a float.
+    """
+    text, size, ascii_only = StringIO(), 0, sys.stdout.isatty()
     for part in json.JSONEncoder(ensure_ascii=ascii_only, indent=2, allow_nan=False).iterencode(value):
-        text.write(part)
-        if text.tell() > _MOST_INDENTED:
+        size += len(part)
+        if size > _MOST_INDENTED:
             return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False)
+        text.write(part)
     return text.getvalue()
 
 
@@ -242,4 +246,4 @@ def _print_json(answer: Response) -> None:
         text = _to_json(answer.json())
     except (ValueError, RecursionError):
         text = "\n".join(clean(line) for line in answer.content.decode(errors="replace").split("\n"))
-    sys.stdout.write(escape_control_characters(text) + "\n")
+    write_json(text)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from aisle.courier.pull.full_sync_stages_and_progress import SyncProgress
 
 
+_PIECE = 64 << 10
+"""Characters that are escaped and written at once."""
 _MAX_CELLS = 48
 """Widest column of a table."""
 
@@ -35,8 +37,14 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], none: str =
 def print_json_rows(rows: Iterable[object]) -> None:
     """Print each row as a line of JSON."""
     for row in rows:
-        text = json.dumps(row, ensure_ascii=sys.stdout.isatty())
-        sys.stdout.write(escape_control_characters(text) + "\n")
+        write_json(json.dumps(row, ensure_ascii=sys.stdout.isatty()))
+
+
+def write_json(text: str) -> None:
+    """Write JSON and a line break, in pieces: a character that is escaped takes many times as much memory."""
+    for start in range(0, len(text), _PIECE):
+        sys.stdout.write(escape_control_characters(text[start : start + _PIECE]))
+    sys.stdout.write("\n")
 
 
 def escape_control_characters(text: str) -> str:

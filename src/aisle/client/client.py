@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import quote
 
 from aisle import __version__
-from aisle.client.paging import Envelope, IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
+from aisle.client.paging import (
+    Envelope,
+    IdCursor,
+    PageCursor,
+    PageNumberCursor,
+    Row,
+    check_cursor,
+    rows_of,
+    smaller_pages,
+)
 from aisle.client.responses_and_errors import (
     MAX_JSON_MEMORY,
     ClientError,
@@ -103,6 +112,8 @@ Page = tuple[list[Row], Envelope]
 _TOO_LARGE = 413
 _PAGE_SIZE = 1000
 """Rows of a page of `rows`."""
+_MAX_TARGET = 60_000
+"""Characters of a path with its query that can be sent."""
 _MAX_EXTENSION_PAGES = 200
 """Pages of a list that only our own service has; the rows of all may need `MAX_JSON_MEMORY`."""
 EXTENSION_PREFIX = "/aisle/v1/"
@@ -110,11 +121,10 @@ EXTENSION_PREFIX = "/aisle/v1/"
 
 def _query_of_next_page(name: str, page: Sequence[Row]) -> Query:
     """Return the parameter that names the last row of a page. Raise LookupError or ValueError if it has none."""
-    return (
-        {"after_user": page[-1]["user"]}
-        if name == "people"
-        else {"after": max(to_int64(row["id"]) or 0 for row in page)}
-    )
+    if name != "people":
+        return {"after": max(to_int64(row["id"]) or 0 for row in page)}
+    check_cursor("list-people", str(page[-1]["user"]))
+    return {"after_user": page[-1]["user"]}
 
 
 class Client:
@@ -353,6 +363,8 @@ class Client:
             if not rows or ("next_page" in pages and pages["next_page"] is None):
                 break
             next_scroll_id = pages.get("scroll_id")
+            if isinstance(next_scroll_id, str):
+                check_cursor(op.name, next_scroll_id)
             scroll_id = next_scroll_id if scroll_id is not None and isinstance(next_scroll_id, str) else None
         size = sum(int(part["page_size"] or 0) for part in parts)
         if len(parts) == 1:  # by id
@@ -436,6 +448,8 @@ class Client:
     async def _send(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, write: bool, token: str | None
     ) -> Response:
+        if len(target) > _MAX_TARGET:
+            raise ContractError(f"The address of a request has {len(target):,} characters; no service takes it.")
         sent = {"Accept": "application/json", "User-Agent": f"aisle/{__version__}"}
         if body is not None:
             sent["Content-Type"] = "application/json"

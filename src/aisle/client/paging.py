@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from marshal import dumps
+from reprlib import repr as short_repr
 from typing import Any, Protocol
 
 from aisle.client.responses_and_errors import InvalidResponse, PagingLoop, TooManyRows, to_int64
@@ -26,6 +27,11 @@ THIN_PAGES, MIN_PAGE_ROWS = 1_000, 5
 """Pages after which a list ends that has fewer rows a page: small pages take hours before other limits end them."""
 MAX_ROWS = 1_000_000
 """Rows that are read of one list; one with more has no end, and would fill the disk."""
+
+_MAX_ROWS_BY_LIST = {"list-locations": 50_000}
+"""Lists of which sessions keep all rows, with the rows that are read."""
+_MAX_CURSOR = 1_000
+"""Characters of a cursor, which the next request repeats."""
 
 
 class PageCursor(Protocol):
@@ -61,6 +67,8 @@ class PageNumberCursor:
         if following is None:
             return False
         scroll_id = envelope.get("scroll_id")
+        if isinstance(scroll_id, str):
+            check_cursor(self._op.name, scroll_id)
         self.scroll_id = scroll_id if isinstance(scroll_id, str) and scroll_id else None
         digest = page_digest(rows) if rows else None
         repeated = digest in self._seen_digests
@@ -80,7 +88,7 @@ class PageNumberCursor:
         if "next_page" in envelope:
             next_page = envelope["next_page"]
             if next_page is not None and to_int64(next_page) is None:
-                raise PagingLoop(f"{self._op.name} names {next_page!r} as its next page.", rows)
+                raise PagingLoop(f"{self._op.name} names {short_repr(next_page)} as its next page.", rows)
             return to_int64(next_page)
         if not rows:
             return None
@@ -116,7 +124,9 @@ class IdCursor:
         for row in rows:
             number = to_int64(row.get("id"))
             if number is None or (last is not None and number <= last):
-                raise InvalidResponse(f"{self._op.name} cannot be read by id: {row.get('id')!r} follows {last}.")
+                raise InvalidResponse(
+                    f"{self._op.name} cannot be read by id: {short_repr(row.get('id'))} follows {last}."
+                )
             last = number
         self._from = (last or 0) + 1
         self.query = {**self.query, "from_id": self._from}
@@ -124,6 +134,12 @@ class IdCursor:
             return envelope["next_page"] is not None
         size = to_int64(self.query.get("page_size"))
         return size is None or len(rows) >= size
+
+
+def check_cursor(name: str, cursor: str) -> None:
+    """Raise InvalidResponse if what the next request has to repeat is too long."""
+    if len(cursor) > _MAX_CURSOR:
+        raise InvalidResponse(f"The answer to {name} has a cursor of {len(cursor):,} characters.")
 
 
 def check_page_count(op: Operation, count: int, rows: int) -> None:
@@ -137,9 +153,10 @@ def check_page_count(op: Operation, count: int, rows: int) -> None:
 
 
 def check_row_count(op: Operation, count: int) -> None:
-    """Raise TooManyRows above MAX_ROWS."""
-    if count > MAX_ROWS:
-        raise TooManyRows(f"The rows of {op.name} do not end: there are more than {MAX_ROWS:,}.")
+    """Raise TooManyRows above MAX_ROWS, or above the limit of this list."""
+    most = _MAX_ROWS_BY_LIST.get(op.name, MAX_ROWS)
+    if count > most:
+        raise TooManyRows(f"The rows of {op.name} do not end: there are more than {most:,}.")
 
 
 def smaller_pages(op: Operation, query: Mapping[str, QueryValue]) -> list[dict[str, QueryValue]]:

@@ -20,6 +20,8 @@ store.
 """
 _MAX_TOKEN = 4_000
 """Characters of a token that is sent in a header."""
+_MAX_NAME = 200
+"""Characters of a user, a name and a role; web sign-ins are kept for hours."""
 DEFAULT_TOKEN_S = 900.0
 """Seconds that a token without an expiry is used."""
 
@@ -85,6 +87,8 @@ async def sign_in(
     user, name, role, token = map(str, fields)
     if not (token.isascii() and token.isprintable() and len(token) <= _MAX_TOKEN):
         raise InvalidResponse("The answer to sign-in has a token that fits in no header.")
+    if max(map(len, (user, name, role))) > _MAX_NAME:
+        raise InvalidResponse(f"The answer to sign-in has a name or a role of more than {_MAX_NAME} characters.")
     return SignedIn(user, name, role, token, _seconds(body.get("expires_on"), response))
 
 

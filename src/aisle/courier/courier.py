@@ -276,6 +276,7 @@ class Courier:
             self.continuous_sync.check_changes_soon,
             self._notify_state_change,
             self._on_replay_delayed,
+            self._on_fault,
             undo_as_booked.adapt,
         )
         self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=runtime.clock)
@@ -476,6 +477,10 @@ class Courier:
 
     def _on_replay_delayed(self, op: Operation, reason: StoredMessage) -> None:
         self._add_notice("The service does not take {} again yet:", op, reason)
+
+    def _on_fault(self, op: Operation, error: Exception) -> None:
+        where = traceback.extract_tb(error.__traceback__)[-1].name
+        self.operator_notices.add(f"A fault in aisle at {op.operation} {op.op_id}: {type(error).__name__} in {where}")
 
     def _on_in_doubt(self, op: Operation, reason: StoredMessage) -> None:
         self._add_notice("Nobody knows whether {} arrived:", op, reason)

@@ -84,8 +84,8 @@ class ServiceLink:
         self.features: Features | None = None
         """Features that the service announces; None until it has responded."""
         self.last_ok = 0.0
-        self.announced_at = -inf
-        """Time at which they were announced last, in seconds since 1970."""
+        self.keys_announced_at = -inf
+        """Time at which keys were announced last, in seconds since 1970."""
         self._clock_skew = ClockSkew(self.clock)
         self._state = OFFLINE
         self._reason = NO_MESSAGE
@@ -142,7 +142,8 @@ class ServiceLink:
         found, is_genuine = features_of_headers(response.headers), _is_from_service(response)
         had_keys = self.has_keys
         if found is not None:
-            self.features, self.announced_at = found, self.clock()
+            self.features = found
+            self.keys_announced_at = self.clock() if found.idempotency else self.keys_announced_at
         elif is_genuine and (self.features is None or _is_list_response(response)):
             self.features = Features()  # a list without the header revokes them; others may come from a proxy
         if response.status == 401:
@@ -424,5 +425,6 @@ def _hand_over_by_other(response: Response) -> StoredMessage | None:
     """Return who had handed the order over, if our own service refused it therefore."""
     match response.json().get("handed_over"):
         case {"order_number": str(order), "by": str(who)}:
-            return store_message("stored_reason.handed_over_by", order=order, who=who[:MAX_MESSAGE_LENGTH])
+            order, who = order[:MAX_MESSAGE_LENGTH], who[:MAX_MESSAGE_LENGTH]
+            return store_message("stored_reason.handed_over_by", order=order, who=who)
     return None

@@ -30,6 +30,8 @@ T = TypeVar("T")
 FEATURES_HEADER = "aisle-features"
 DEFAULT_KEY_LIFETIME_S = 30 * 86400.0
 """Seconds that a service keeps keys if it does not announce a time."""
+_MIN_KEY_LIFETIME_S = 2 * 86400.0
+"""Seconds below which keys are not relied on: an operation may have to be sent again a day later."""
 
 _MAX_DIGITS = 9
 """Digits of a duration that are read; a longer one is no duration."""
@@ -114,8 +116,12 @@ def parse_features(text: str) -> Features:
     for part in text.split(","):
         name, _, value = part.strip().partition("=")
         values[name.strip().lower()] = value.strip().strip('"')
+    lifetime_s = _parse_duration(values.get("idempotency", ""))
+    if lifetime_s < _MIN_KEY_LIFETIME_S:
+        values.pop("idempotency")
+        lifetime_s = DEFAULT_KEY_LIFETIME_S
     announced = {field: word in values for field, word in _WORD_BY_FIELD.items()}
-    return Features(**announced)._replace(key_lifetime_s=_parse_duration(values.get("idempotency", "")))
+    return Features(**announced)._replace(key_lifetime_s=lifetime_s)
 
 
 def _parse_duration(text: str) -> float:

@@ -7,9 +7,9 @@ the difference is applied to the current line. Lines without a base are absolute
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import apsw
 
@@ -173,8 +173,14 @@ def merge_line_updates(earlier: LineUpdate, later: LineUpdate) -> LineUpdate:
     return line
 
 
+Line = TypeVar("Line", "LineExcess", "LineUpdate")
+
 EXCESS: Final = "left"
 """Name of the excess in the evidence read before an operation was sent."""
+
+
+CARRIED: Final = "carried"
+"""Name of the lines in an answer that hold excess for other hosts."""
 
 
 CARRIED_OVER, CARRIED_OVER_S = "carried", 600.0
@@ -230,7 +236,7 @@ def parse_excess(content: bytes | str) -> tuple[LineExcess, ...]:
 
 def parse_carried_lines(content: bytes | str) -> frozenset[int]:
     """Return the lines for which an answer of our own service announces excess held for other hosts."""
-    return frozenset(row["line_number"] for row in lines_of_answer(content, "carried"))
+    return frozenset(row["line_number"] for row in lines_of_answer(content, CARRIED))
 
 
 def has_required_fields(row: LineExcess) -> bool:
@@ -242,7 +248,7 @@ def lines_of_answer(content: bytes | str, name: str) -> list[LineExcess]:
     """Return the lines in a field of an answer of our own service, each with its number and without extreme values."""
     try:
         rows = json.loads(content, parse_float=Decimal)[name]
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, ArithmeticError, TypeError, KeyError, RecursionError):
         return []
     lines = [_usable_line(row) for row in rows[:MAX_LINES] if isinstance(row, dict)] if isinstance(rows, list) else []
     return [line for line in lines if "line_number" in line]
@@ -262,11 +268,20 @@ def _is_usable(value: object) -> bool:
     return isinstance(value, str | int) and len(text := str(value)) <= _MAX_TEXT and text.isprintable()
 
 
+def lines_of_operation(op: Operation, lines: Iterable[Line]) -> list[Line]:
+    """Return the lines of an answer that the operation has, each once: the answer may name any."""
+    order = op.body["orders"] if op.operation == UPDATE_ORDER else {}
+    own = {int(line["line_number"]) for line in order.get("order_lines") or ()}
+    return list({number: line for line in lines if (number := int(line["line_number"])) in own}.values())
+
+
 def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:
     """Return the update that asks later which excess of these lines remains; it changes no quantity.
 
-    Return None if the confirmed update has none of these lines with a base.
+    Return None if the confirmed operation has none of these lines with a base.
     """
+    if op.operation != UPDATE_ORDER:
+        return None
     order = op.body["orders"]
     picked = [line for line in order.get("order_lines") or () if has_base(line) and int(line["line_number"]) in lines]
     if not picked:

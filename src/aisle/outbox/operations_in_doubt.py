@@ -38,11 +38,12 @@ _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = '
 
 FOUND_BY_LOOKUP = "found"
 """Answer of an operation that a lookup confirmed, not the service."""
-_WITHOUT_ITS_KEY = (
-    "SELECT * FROM operation WHERE live = 1 AND state = 'needs_person' AND has_key = 1 AND last_error = ?"
-)
-KEY_GONE = store_message("stored_reason.key_gone")
-"""Reason of an operation sent under its key, at a service that announces no keys any more."""
+_WITHOUT_ITS_KEY = """
+SELECT * FROM operation WHERE live = 1 AND state = 'needs_person' AND has_key = 1 AND last_error IN (?, ?)
+AND first_sent_at > ?
+"""
+KEY_GONE, KEY_OLD = store_message("stored_reason.key_gone"), store_message("stored_reason.key_old")
+"""Reasons of an operation sent under its key, at a service that announces no keys any more, or a shorter lifetime."""
 
 
 _SENT_LATER_IN_LANE = """
@@ -165,13 +166,14 @@ class OperationsInDoubt(OperationRows):
             not_before=lookup_at,
         )
 
-    def requeue_under_keys(self) -> int:
-        """Requeue what a person was asked about only because no keys were announced. Return the number of operations.
+    def requeue_under_keys(self, kept_since: float) -> int:
+        """Requeue what a person was asked about only because no keys were announced, or a shorter lifetime of them.
 
-        The service announces keys again, so that nothing is done twice.
+        The service announces keys again and keeps those used since that time, so that nothing is done twice. Return
+        the number of operations.
         """
         with transaction(self._db):
-            waiting = self._select(_WITHOUT_ITS_KEY, KEY_GONE)
+            waiting = self._select(_WITHOUT_ITS_KEY, KEY_GONE, KEY_OLD, kept_since)
             for op in waiting:
                 self._apply_event(op.op_id, RETRY)
         return len(waiting)

@@ -31,6 +31,7 @@ from aisle.outbox.merge_and_rebase import (
     has_base,
     is_excess,
     is_kept_in_location,
+    lines_of_operation,
     merge_answers,
     parse_carried_lines,
     picked_change,
@@ -228,8 +229,8 @@ class OperationOutcomes(WithdrawnReversals):
             lines = excess or op.evidence.get(EXCESS, ())
             if is_repeated:  # the excess reported the first time is settled
                 lines = added_excess(known_answer, excess)
-            self._keep_excess(op, self._withdraw_excess(op, lines))
-            for line in superseded:
+            self._keep_excess(op, self._withdraw_excess(op, lines_of_operation(op, lines)))
+            for line in lines_of_operation(op, superseded):
                 write = write_of_line(op, superseded_line(op, line))
                 self._insert_refused(op, write, superseded_reason(line["line_number"]))
             if carried:

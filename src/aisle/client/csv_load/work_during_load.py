@@ -8,7 +8,7 @@ from aisle.client.client import Client
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import unread_error
 from aisle.client.paging import Row
-from aisle.client.responses_and_errors import ClientError, Response, TransportError, to_int64
+from aisle.client.responses_and_errors import ClientError, Response, TooManyRows, TransportError, to_int64
 from aisle.contract.request_encoding import QueryValue
 from aisle.row_values import to_decimal
 
@@ -18,6 +18,12 @@ LOAD_REFERENCE = "aisle load"
 """Reference of counts from a file; finds them in the log again."""
 _FEATURE = "log-read"
 _LIST = "list-store-product-logs"
+_MAX_ROWS, _MAX_TEXT = 100_000, 200
+"""Entries that others make during a load, and characters of a text in one, that are kept."""
+_FIELDS = (
+    "id", "product_number", "location_code", "reference", "app_user_name", "counted_quantity", "quantity",
+)  # fmt: skip
+"""Fields of an entry that are used."""
 
 
 class WorkDuringLoad:
@@ -86,7 +92,12 @@ class WorkDuringLoad:
 
     async def _read_from(self, store: str, first: int) -> list[Row]:
         query: dict[str, QueryValue] = {"store_number": store, "is_historic": True, "from_id": first, "page_size": 1000}
-        return [row async for rows, _ in self._client.pages(_LIST, query=query, by="id") for row in rows]
+        found: list[Row] = []
+        async for rows, _ in self._client.pages(_LIST, query=query, by="id"):
+            found += map(_short_row, rows)
+            if len(found) > _MAX_ROWS:
+                raise TooManyRows(f"The entries of {_LIST} do not end: there are more than {_MAX_ROWS:,}.")
+        return found
 
     async def _read_new(self, store: str) -> list[Row]:
         position = self._positions[store]
@@ -111,6 +122,12 @@ class WorkDuringLoad:
         if total and total > 1:
             rows, _ = await self._client.first_page(_LIST, query={**query, "page_start": total})
         return to_int64(rows[-1].get("id")) if rows and total else None
+
+
+def _short_row(row: Row) -> Row:
+    """Return the fields of an entry that are used."""
+    fields = {name: row[name] for name in _FIELDS if name in row}
+    return {name: value[:_MAX_TEXT] if isinstance(value, str) else value for name, value in fields.items()}
 
 
 def _ids_of(response: Response) -> list[int]:

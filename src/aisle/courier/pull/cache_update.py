@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
+from itertools import islice
+from reprlib import repr as short_repr
 
 from aisle.cache.writer import CacheWriter, SkippedRow, WriteResult
 from aisle.client.paging import Row
@@ -185,13 +187,20 @@ class CacheUpdate:
             self.last_left_out[name] = written.skipped[-1]._replace(row=None)
         for skipped in written.skipped[:_MAX_SHOWN_BAD_ROWS]:
             self.operator_notices.add(
-                f"A row of {name} was left out: {skipped.reason}. It begins {str(skipped.row)[:120]}"
+                f"A row of {name} was left out: {skipped.reason}. It begins {_beginning(skipped.row)}"
             )
         if len(written.skipped) > _MAX_SHOWN_BAD_ROWS:
             self.operator_notices.add(f"{len(written.skipped)} rows of one page of {name} were left out.")
         if written.changed:
             self.notify([*notification_topics(topic, written.changed), *other_topics])
         return written.changed
+
+
+def _beginning(row: object) -> str:
+    """Return the first fields of a row with short values."""
+    fields = row.items() if isinstance(row, dict) else ()
+    shown = ", ".join(f"{str(name)[:40]!r}: {short_repr(value)}" for name, value in islice(fields, 8))
+    return f"{{{shown}}}"[:120] if shown else short_repr(row)
 
 
 def _split_pending(rows: Sequence[Row], pending: frozenset[str]) -> tuple[list[Row], list[str]]:

@@ -29,6 +29,7 @@ from aisle.client.responses_and_errors import (
     Unauthorized,
     message_of,
     status_error,
+    to_int64,
 )
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.link_state import OperatorNotices
@@ -117,11 +118,9 @@ class LogReader(NamedTuple):
         if since < self._date_before(HISTORIC_DAYS):
             query["is_historic"] = True
         last = self.cache.cursor(_LAST_ID_CURSOR)
-        if isinstance(last, int) and (not isinstance(span, dict) or str(span["since"]) <= since):
-            query["from_id"] = last + 1
-        last = await self._read_pages(
-            query, since, lambda reached: self.cache.set_cursor(_LAST_ID_CURSOR, reached), last
-        )
+        if not isinstance(last, int) or (isinstance(span, dict) and str(span["since"]) > since):
+            last = None
+        await self._read_new(query, since, lambda reached: self.cache.set_cursor(_LAST_ID_CURSOR, reached), last)
         if requested_day or not isinstance(span, dict) or str(span["since"]) != since:
             self.cache.set_cursor(_SPAN_CURSOR, {"since": since, "asked": self.now() if requested_day else 0.0})
 
@@ -133,7 +132,7 @@ class LogReader(NamedTuple):
         if self.cache.cursor(_LAST_ID_CURSOR) is None:
             return
         query: dict[str, QueryValue] = {"store_number": self.store, "from_id": id_, "to_id": id_, "page_size": 1}
-        await self._read_pages(query, self._first_day(), lambda _: None, None)
+        await self._read_pages(query, self._first_day(), lambda _: None)
 
     async def _read_losses(self, codes: list[str]) -> None:
         """Read the entries of each reason code; the whole log of some weeks would be too long."""
@@ -142,21 +141,33 @@ class LogReader(NamedTuple):
         for code in codes:
             query: dict[str, QueryValue] = {"store_number": self.store, "reason_code": int(code), "page_size": 500}
             query["last_modified_date"] = self._date_before(LOSS_DAYS)
-            if code in last_ids:
-                query["from_id"] = last_ids[code] + 1
-            last = await self._read_pages(query, self._first_day(), lambda _: None, last_ids.get(code))
+            last = await self._read_new(query, self._first_day(), lambda _: None, last_ids.pop(code, None))
             if last is not None:
                 last_ids[code] = last
-                self.cache.set_cursor(_LOSSES_CURSOR, last_ids)
+            self.cache.set_cursor(_LOSSES_CURSOR, last_ids)
+
+    async def _read_new(
+        self, query: dict[str, QueryValue], since: str, save_last_id: Callable[[int | None], None], last: int | None
+    ) -> int | None:
+        """Read the entries from the last known one on. Return the highest id.
+
+        If the log does not have that one, its number was wrong, and all entries are read.
+        """
+        if last is not None:
+            reached = await self._read_pages({**query, "from_id": last}, since, save_last_id)
+            if reached is not None:
+                return reached
+        return await self._read_pages(query, since, save_last_id)
 
     async def _read_pages(
-        self, query: dict[str, QueryValue], since: str, save_last_id: Callable[[int | None], None], last: Any
-    ) -> Any:
-        """Read page after page into the cache. Return the highest id."""
-        read = 0
+        self, query: dict[str, QueryValue], since: str, save_last_id: Callable[[int | None], None]
+    ) -> int | None:
+        """Read page after page into the cache. Return the highest id; None if there is none."""
+        read, last = 0, None
         async with aclosing(self.client.pages(LOG_LIST, query=query)) as pages:
             async for rows, _ in pages:
-                last = max([row["id"] for row in rows if isinstance(row.get("id"), int)], default=last)
+                ids = (to_int64(row.get("id")) for row in rows if isinstance(row.get("id"), int))
+                last = max((id_ for id_ in ids if id_ is not None), default=last)
                 with self.cache.transaction():
                     self.on_written("log", LOG_LIST, self.cache.write_logs(rows, since, self._date_before(LOSS_DAYS)))
                     save_last_id(last)

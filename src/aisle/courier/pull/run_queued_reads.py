@@ -33,6 +33,10 @@ MAX_BATCH_ORDERS = 40
 LIST_OF_TOPIC = {LOG: "logs", RECOUNT: "recounts", ASSIGNMENT: "assignments"}
 """Topics that are read as a list, with the names that a sync uses for the lists."""
 _MAX_TRIES = 3
+_MAX_REFUSED_ROUNDS = 240
+"""Rounds of tries, a minute apart, of a read that the service refuses while an operation waits for it: without the
+operation the screens would show the figures from before it.
+"""
 
 
 def _list_name(topic: Topic) -> str:
@@ -204,12 +208,13 @@ class ReadQueue:
             if not await self._is_own_failure(topic, error):
                 self.add([topic])
                 return
+            rounds = self._failures[topic] // _MAX_TRIES
             lasting = not isinstance(error, InvalidResponse | RateLimited | ServerError | TransportError)
-            if lasting:
+            if lasting and rounds >= _MAX_REFUSED_ROUNDS:
                 self.read_backs.end_read(topic, waiting_op_ids)
-            if not lasting or topic.name in LIST_OF_TOPIC:  # it exists, but was not read
-                rounds = 1 if waiting_op_ids else self._failures[topic] // _MAX_TRIES
-                self._retry_at[topic] = self.single_reads.now() + retry_wait_s(rounds)
+                waiting_op_ids = frozenset()
+            if not lasting or waiting_op_ids or topic.name in LIST_OF_TOPIC:  # it exists, but was not read
+                self._retry_at[topic] = self.single_reads.now() + retry_wait_s(1 if waiting_op_ids else rounds)
             else:
                 del self._failures[topic]
             return

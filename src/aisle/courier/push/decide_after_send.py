@@ -6,15 +6,16 @@ by sending the same bytes under the same key. Without keys, the `reconciler` or 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.cache.log_entries_and_undo import numbers_of_entries
 from aisle.client import Outcome, Response, outcome_of
 from aisle.client.client import parse_retry_after
 from aisle.client.responses_and_errors import NOT_IMPLEMENTED, ClientError, StatusError
+from aisle.contract.request_encoding import encode_json
 from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink, bounded_pause, reason_of
 from aisle.courier.pauses_and_wake_event import RandomSource, backoff_s
 from aisle.courier.push.decide_arrival_from_lookup import EMPTY_RESPONSE
@@ -22,10 +23,11 @@ from aisle.courier.push.immediate_requests import TokenStore
 from aisle.courier.push.pre_push_checks import AdaptedOperation
 from aisle.courier.service_features_and_lists import FEATURES_HEADER, Features
 from aisle.errors import ContractError, SettingsError
-from aisle.outbox.merge_and_rebase import parse_excess
+from aisle.outbox.merge_and_rebase import CARRIED, EXCESS, lines_of_answer, parse_excess
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import IllegalTransition, Operation
-from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP, KEY_GONE
+from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP, KEY_GONE, KEY_OLD
+from aisle.outbox.replay_after_restore import SUPERSEDED
 from aisle.stored_messages import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 
 if TYPE_CHECKING:
@@ -52,23 +54,22 @@ Other hosts may have to resend first (409), or orders and products have to be lo
 """
 RESTORE_RETRY_S = 10.0
 """Seconds between two such tries."""
-_MAX_STORED_BYTES = 2000
-"""Bytes of a response that are stored whole; of a longer one only the fields that are read later."""
 _MAX_STORED_CHARACTERS = 64 << 10
 """Characters of the fields of one response that are stored: every session reads them."""
-_STORED_FIELDS = ("left", "carried", "superseded", "data")
+_LISTS_OF_LINES = (EXCESS, CARRIED, SUPERSEDED)
+"""Fields of an answer to an update that are read later."""
 _PLAIN_REFUSAL = "stored_reason.intermediary_refused"
 
 
 def _stored_response(response: Response) -> str:
-    """Return the response text to store: whole, or only the fields that are read later, as valid JSON."""
-    if len(response.content) <= _MAX_STORED_BYTES:
-        return response.content.decode("utf-8", "replace")
-    body, stored = response.json(), dict[str, object]()
-    for name in _STORED_FIELDS:
-        if name in body and len(json.dumps({**stored, name: body[name]})) <= _MAX_STORED_CHARACTERS:
-            stored[name] = body[name]
-    return json.dumps(stored)
+    """Return the fields of a response that are read later, as JSON without values beyond the limits."""
+    fields: dict[str, Sequence[object]] = {name: lines_of_answer(response.content, name) for name in _LISTS_OF_LINES}
+    fields["data"] = numbers_of_entries(response.content)
+    stored: dict[str, object] = {}
+    for name, values in fields.items():
+        if values and len(encode_json({**stored, name: values})) <= _MAX_STORED_CHARACTERS:
+            stored[name] = values
+    return encode_json(stored).decode()
 
 
 RequestResult = Response | ClientError | ContractError | SettingsError
@@ -142,6 +143,8 @@ class PushCallbacks(NamedTuple):
     """Callback if operations that waited for a person are sent again."""
     on_replay_delayed: Callable[[Operation, StoredMessage], None]
     """Callback with the reason for which the service does not take a replayed operation yet."""
+    on_fault: Callable[[Operation, Exception], None]
+    """Callback with an error that nothing foresaw, of an operation or the answer to it."""
     adapt_undo: Callable[[Operation], Awaitable[Operation | None]]
     """Adaptation of an undo to what was booked; None if nothing is left of it. On a ClientError it is not sent now."""
 
@@ -196,7 +199,7 @@ class SendDecider:
         elif op.has_key and not features.idempotency:
             reason = KEY_GONE
         elif op.has_key and tried_s >= features.key_lifetime_s - KEY_MARGIN_S:
-            reason = store_message("stored_reason.key_old")
+            reason = KEY_OLD
         elif (
             not features.idempotency
             and op.attempts >= MAX_PLAIN_TRIES
@@ -285,7 +288,8 @@ class SendDecider:
                 self.outbox.retry_later(op.op_id, reason, self.clock() + self._retry_wait_s(op, result))
                 self._report_to_link(result)
             case Outcome.UNKNOWN:
-                self._handle_unknown(op, features, result, reason)
+                self.record_unknown(op, reason)
+                self._report_to_link(result)
 
     def _may_succeed_later(self, op: Operation, result: RequestResult) -> bool:
         """Return whether a replayed operation may be accepted later, after other hosts resend or data is loaded.
@@ -297,12 +301,12 @@ class SendDecider:
         grace_s = KEYS_TRUST_S if is_about_key(result) else _RESTORE_GRACE_S.get(result.status, 0.0)
         return 0 <= self.clock() - op.replayed_at < grace_s
 
-    def _handle_unknown(self, op: Operation, features: Features, result: RequestResult, reason: StoredMessage) -> None:
-        if features.idempotency:
+    def record_unknown(self, op: Operation, reason: StoredMessage) -> None:
+        """Record that nobody knows what became of an operation that was sent: under its key it is sent again."""
+        if self.outbox.get(op.op_id).has_key:
             self._retry(op, reason)
         else:
             self.mark_in_doubt(op, reason)
-        self._report_to_link(result)
 
     def mark_refused(self, op: Operation, reason: StoredMessage, evidence: Evidence | None = None) -> None:
         """Record that the service refused the operation, or that it cannot be sent."""

@@ -270,6 +270,9 @@ def order_state(order: Row) -> OrderState:
     return {"head": head, "lines": lines}
 
 
+MAX_VALUE = 200
+"""Characters of a value that are kept as evidence of an operation."""
+_NO_NUMBER = Decimal("NaN")
 ORDER_FIELDS = ("is_active", "is_claimed", "is_picked", "is_rejected")
 LINE_FIELDS = ("picked_quantity", "is_picked")
 """Fields of a line that are compared."""
@@ -303,11 +306,16 @@ def _field_value(name: str, fields: Row | None) -> Any:
 
 
 def _comparable_value(value: Any) -> Any:
-    """Return numbers as one text, however they are written; other values as they are."""
-    if isinstance(value, bool) or not _is_number(value):
+    """Return numbers as one text, however they are written; other values as they are, without what follows
+    `MAX_VALUE` characters.
+    """
+    if isinstance(value, bool):
         return value
-    number = Decimal(str(value)).normalize()
-    return f"{number:f}"
+    text = str(value)[:MAX_VALUE]
+    number = to_decimal(text, _NO_NUMBER)
+    if number.is_finite():
+        return f"{number.normalize():f}"
+    return value if len(text) < MAX_VALUE else text
 
 
 def _decide_by_number(op: Operation, lookup_result: LookupResult) -> Decision:

@@ -41,10 +41,10 @@ from aisle.courier.push.outgoing_request import (
 )
 from aisle.courier.push.pre_push_checks import StaleOperation
 from aisle.courier.service_features_and_lists import Features
-from aisle.errors import ContractError, SettingsError
+from aisle.errors import ContractError, SettingsError, StorageError
 from aisle.outbox.merge_and_rebase import EXCESS
 from aisle.outbox.operation_queue import OperationQueue, is_splittable
-from aisle.outbox.operation_record import UPDATE_ORDER, Operation
+from aisle.outbox.operation_record import SENDING, UPDATE_ORDER, Operation
 from aisle.outbox.operations_in_doubt import KEY_GONE
 from aisle.stored_messages import StoredMessage, read_message, store_message
 
@@ -152,17 +152,18 @@ class PushLoop:
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     def send_ready(self) -> None:
-        """Start as many sends as `MAX_IN_FLIGHT` allows. Raise the exception of a send that failed unexpectedly."""
+        """Start as many sends as `MAX_IN_FLIGHT` allows. Raise the StorageError of a send."""
         self._collect_finished()
         self._pause_s = self.link.pause_s
         if self.is_stopping or self._pause_s or not self.link.can_write or len(self._running) >= MAX_IN_FLIGHT:
             return
         self._checked_at = self.clock()
-        if self.link.has_keys and self.outbox.requeue_under_keys():
+        features = self.link.features
+        if features and features.idempotency and self.outbox.requeue_under_keys(self._keys_kept_since(features)):
             self.callbacks.on_requeued()
         free_slots = MAX_IN_FLIGHT - len(self._running)
         for op in self.outbox.sendable(free_slots, self.token_store.usable_principals, exclude=self._running):
-            task = asyncio.create_task(self._push(op), name=f"push {op.op_id}")
+            task = asyncio.create_task(self._push_alone(op), name=f"push {op.op_id}")
             self._running[op.op_id] = task
             task.add_done_callback(lambda _: self.wake_event.set())
 
@@ -189,6 +190,20 @@ class PushLoop:
             else None
         )
         return None if due is None else due - self.clock()
+
+    async def _push_alone(self, op: Operation) -> None:
+        """Push one operation. An error that nothing foresaw is logged, and stops no other operation."""
+        try:
+            await self._push(op)
+        except StorageError:
+            raise
+        except Exception as error:
+            reason = store_message("stored_reason.unreadable", detail=type(error).__name__)
+            if self.outbox.get(op.op_id).state == SENDING:
+                self._decider.record_unknown(op, reason)
+            else:
+                self._postpone(op, reason)
+            self.callbacks.on_fault(op, error)
 
     async def _push(self, op: Operation) -> None:
         features = self.link.features
@@ -265,10 +280,13 @@ class PushLoop:
         wait = max(backoff_s(tries, self.random_source()), bounded_pause(error.retry_after or 0.0))
         self.outbox.postpone(op.op_id, reason_of(error), self.clock() + wait)
 
+    def _keys_kept_since(self, features: Features) -> float:
+        """Return the time since when the service certainly keeps keys."""
+        return self.clock() - features.key_lifetime_s + KEY_MARGIN_S
+
     def _waits_for_keys(self, op: Operation, features: Features) -> bool:
-        """Postpone a resend with a key if the service stopped announcing keys a moment ago. Return whether it waits."""
-        sent = op.has_key and op.first_sent_at is not None
-        if not sent or features.idempotency or self.clock() - self.link.announced_at > KEYS_TRUST_S:
+        """Postpone an operation if the service stopped announcing keys a moment ago. Return whether it waits."""
+        if features.idempotency or self.clock() - self.link.keys_announced_at > KEYS_TRUST_S:
             return False
         self.outbox.postpone(
             op.op_id,
@@ -289,9 +307,7 @@ class PushLoop:
         )
 
     async def _send(self, op: Operation, features: Features, content: bytes, token: str | None) -> RequestResult:
-        confirmed_keys = self.outbox.newest_keys(
-            self.clock() - features.key_lifetime_s + KEY_MARGIN_S, MAX_CONFIRMED_KEYS
-        )
+        confirmed_keys = self.outbox.newest_keys(self._keys_kept_since(features), MAX_CONFIRMED_KEYS)
         headers = request_headers(op, features, self.link.skew_s, [key for key in confirmed_keys if key != op.op_id])
         try:
             if is_extension(op):

@@ -21,6 +21,7 @@ from aisle.courier.push.decide_arrival_from_lookup import (
     BY_NUMBER,
     BY_ORDER,
     BY_PRODUCT,
+    MAX_VALUE,
     LookupResult,
     carries_reference,
     created_order,
@@ -176,7 +177,7 @@ class Lookup:
             rows, _ = await self.client.first_page("list-store-products-stock", query=query)
             mine = next((row for row in rows if str(row.get("product_number")) == number), None)
             if mine is not None:
-                found[number] = parse_entry_values(mine)
+                found[number] = {name: value[:MAX_VALUE] for name, value in parse_entry_values(mine).items()}
         return found
 
     async def read_stock(self, op: Operation) -> ServiceState:
@@ -218,7 +219,7 @@ def named_locations(op: Operation) -> dict[str, tuple[str, ...]]:
 
 def _quantities_by_location(row: Row, codes: tuple[str, ...]) -> dict[str, str]:
     """Return quantities by location code; the empty code is the whole store."""
-    found = {"": str(row["most_likely_quantity"])} if row.get("most_likely_quantity") is not None else {}
+    found = {"": str(row["most_likely_quantity"])[:MAX_VALUE]} if row.get("most_likely_quantity") is not None else {}
     entries = row.get("store_locations")
     for entry in entries if isinstance(entries, list) else ():
         code = str(entry.get("store_location_code") or "") if isinstance(entry, Mapping) else ""
@@ -229,7 +230,7 @@ def _quantities_by_location(row: Row, codes: tuple[str, ...]) -> dict[str, str]:
 
 def _total_quantity(entry: Row) -> str:
     if entry.get("quantity") is not None:
-        return str(entry["quantity"])
+        return str(entry["quantity"])[:MAX_VALUE]
     return str(sum((to_decimal(entry.get(f"stock_pool_{pool}")) for pool in _POOLS), Decimal(0)))
 
 
