@@ -44,7 +44,7 @@ from aisle.courier.service_features_and_lists import Features
 from aisle.errors import ContractError, SettingsError, StorageError
 from aisle.outbox.merge_and_rebase import EXCESS
 from aisle.outbox.operation_queue import OperationQueue, is_splittable
-from aisle.outbox.operation_record import SENDING, UPDATE_ORDER, Operation
+from aisle.outbox.operation_record import SENDING, UPDATE_ORDER, IllegalTransition, Operation
 from aisle.outbox.operations_in_doubt import KEY_GONE
 from aisle.stored_messages import StoredMessage, read_message, store_message
 
@@ -152,7 +152,7 @@ class PushLoop:
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     def send_ready(self) -> None:
-        """Start as many sends as `MAX_IN_FLIGHT` allows. Raise the StorageError of a send."""
+        """Start as many sends as `MAX_IN_FLIGHT` allows. Raise StorageError and IllegalTransition of a send."""
         self._collect_finished()
         self._pause_s = self.link.pause_s
         if self.is_stopping or self._pause_s or not self.link.can_write or len(self._running) >= MAX_IN_FLIGHT:
@@ -195,7 +195,7 @@ class PushLoop:
         """Push one operation. An error that nothing foresaw is logged, and stops no other operation."""
         try:
             await self._push(op)
-        except StorageError:
+        except (StorageError, IllegalTransition):  # another courier may write the outbox, too
             raise
         except Exception as error:
             reason = store_message("stored_reason.unreadable", detail=type(error).__name__)
