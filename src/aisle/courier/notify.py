@@ -3,7 +3,7 @@
 Subscriptions are indexed by topic, so a change does not look at every session. The result is the same as that of
 `aisle.host.notify_sockets.matching_topics`.
 
-Pull and push share them. What a service says has changed: `pull/change_feed`.
+Pull and push share the topics. Topics of the changes that a service lists: `pull/change_feed`.
 """
 
 from __future__ import annotations

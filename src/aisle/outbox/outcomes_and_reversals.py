@@ -1,10 +1,10 @@
 """Outcomes of sent operations, recorded, and reversals of what the service refused, which are withdrawn.
 
-It decides nothing: that does `courier/push/decide_after_send`. What a job has queued to reverse a refused operation, or
-a log entry that was never sent, is withdrawn.
+`courier/push/decide_after_send` decides the outcome; this module stores it. Operations that reverse a refused
+operation, or a log entry that was never sent, are withdrawn.
 
-The refused operation changed nothing, so that its reversal must change nothing either. Counts and losses are not among
-them: their undo names its entry (`aisle.courier.push.pre_push_checks`), which is found here while it was never sent.
+The refused operation changed nothing, so its reversal must change nothing either. Counts and losses need
+no reversal: their undo names its entry (`aisle.courier.push.pre_push_checks`), which is found here while it is unsent.
 
 Goods that are put back reverse the last pick of their line at the same location and pool, or else its last one. A pick
 reverses goods put back only at the same location and pool: elsewhere it changes the stock of another location.

@@ -2,7 +2,8 @@
 
 `jobs/typed_numbers_dates_and_letters` asks another question: is it a quantity, or the number of a product?
 
-While it is asked it is the only question: its choices replace those of the page, whose question is shown again later.
+While this question is asked it is the only one: its choices replace those of the page, whose question is shown again
+later.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Cleaning of one cell from what spreadsheets and programs put around it, and forms of one key, made comparable.
 
-Rows with such keys are looked for in `wrong_keys`.
+`wrong_keys` finds the rows whose key is only a form of another key.
 
 A spreadsheet takes zeros off and adds signs of thousands; other programs and people change blanks, case, dashes and
 letters that look alike. `fold_key` and `comparable_key` give one form to keys that are never two, `bare_codes` to keys

@@ -1,6 +1,6 @@
 """Rows left out of a load: with keys that cannot be read or are unknown, and totals beside goods at locations.
 
-These are not loaded without such a row: an order would be taken for complete, and goods would be counted twice.
+An order, delivery or count that lacks such a row is not loaded: it would be taken for complete, or counted twice.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Readers of lists: the store's log, deliveries with their receipts, and lists that are always read whole.
 
-interface: List store product logs.
+Interface: List store product logs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Checks before a send: what an operation depends on is read, stale ones are refused, updates and undos adapted.
 
-Quantities are rebased; other lines are repeated unchanged.
+Quantities of an update are rebased; its other lines are repeated unchanged.
 
-The undo waits behind the entry that it names, because both are in the lane of their product. Just before it is sent the
+An undo waits behind the entry that it names, because both are in the lane of their product. Just before it is sent the
 log is read, so that the undo reverses exactly what was booked, and nothing that somebody counted since.
 """
 

@@ -2,7 +2,7 @@
 
 Each path has one route, with a handler for each method. Starlette's router matches the paths.
 
-`A%2F12` is one segment. The router gets the path encoded, and each parameter is decoded once.
+`A%2F12` is one segment of a path. The router gets the path encoded, and each parameter is decoded once.
 """
 
 from __future__ import annotations
